@@ -15,7 +15,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from hetviz.serve.visitors import Visitors
+
 _MIN_FREE_MB = 200
+# Visitors with most work that have series of their own.
+_MAX_VISITORS = 50
 _BUCKETS = (0.005, 0.02, 0.1, 0.5, 1.0, 5.0, 30.0)
 
 
@@ -37,8 +41,14 @@ class ServerStatus:
 class ServerMetrics:
     """Counts requests and jobs, and reports health and metrics."""
 
-    def __init__(self, home: Callable[[], Path], status: Callable[[], ServerStatus]) -> None:
+    def __init__(
+        self,
+        home: Callable[[], Path],
+        status: Callable[[], ServerStatus],
+        visitors: Visitors | None = None,
+    ) -> None:
         self._home, self._status = home, status
+        self._visitors = Visitors() if visitors is None else visitors
         self._lock = threading.Lock()
         self._requests: Counter[tuple[str, str]] = Counter()
         self._buckets: Counter[tuple[str, float]] = Counter()
@@ -58,10 +68,11 @@ class ServerMetrics:
                 if seconds <= top:
                     self._buckets[kind, top] += 1
 
-    def count_job(self, state: str, processor_s: float) -> None:
+    def count_job(self, state: str, processor_s: float, visitor: str = "") -> None:
         with self._lock:
             self._jobs[state] += 1
             self._job_seconds += processor_s
+        self._visitors.count_job(visitor, processor_s)
 
     def routes(self, metrics: bool) -> list[BaseRoute]:
         routes: list[BaseRoute] = [Route("/healthz", self._health)]
@@ -120,7 +131,38 @@ class ServerMetrics:
                 "job_processor_seconds_total", "Processor time of jobs.", "counter"
             )
             lines.append(f"hetviz_job_processor_seconds_total {self._job_seconds:.3f}")
+        lines += self._visitor_lines()
         return "\n".join(lines) + "\n"
+
+    def _visitor_lines(self) -> list[str]:
+        """Return the metrics of visitors, of all but `_MAX_VISITORS` together."""
+        visits = list(self._visitors.visits().items())
+        rest = [visit for _, visit in visits[_MAX_VISITORS:]]
+        lines = []
+        for name, description, value in (
+            ("visitors", "Visitors on the server.", len(visits)),
+            ("visitors_max", "Most visitors at once; 0 for any.", self._visitors.max_visitors),
+        ):
+            lines += [*_metric_header(name, description, "gauge"), f"hetviz_{name} {value}"]
+        lines += _metric_header("visitors_refused_total", "Requests without a place.", "counter")
+        lines.append(f"hetviz_visitors_refused_total {self._visitors.n_refused}")
+        for name, description, field in (
+            ("tabs", "Open tabs.", "tabs"),
+            ("messages", "Messages of the tabs, most of which run a page.", "messages"),
+            ("upload_bytes", "Uploads in memory.", "upload_bytes"),
+            ("jobs", "Finished jobs.", "jobs"),
+            ("job_processor_seconds", "Processor time of finished jobs.", "job_seconds"),
+        ):
+            # Gauges, since a visitor who comes again begins at 0.
+            lines += _metric_header(f"visitor_{name}", description, "gauge")
+            lines += [
+                f'hetviz_visitor_{name}{{visitor="{visitor}"}} {getattr(visit, field):.10g}'
+                for visitor, visit in visits[:_MAX_VISITORS]
+            ]
+            if rest:
+                total = sum(getattr(visit, field) for visit in rest)
+                lines.append(f'hetviz_visitor_{name}{{visitor="others"}} {total:.10g}')
+        return lines
 
     def _free_mb(self) -> float:
         try:

@@ -18,6 +18,8 @@ from hetviz.serve.config import settings
 from hetviz.ui.app.view import _spread_spec
 from hetviz.ui.export import files as export_files
 from hetviz.ui.map_data import spread
+from hetviz.ui.shell import background
+from hetviz.ui.shell.visitors import VISITORS
 from hetviz.workspace import ChooseRun
 from tests.app.conftest import Visit, html_of, sid_of, workspace_of
 from tests.app.test_map_panel import pick
@@ -39,7 +41,12 @@ def spread_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(task, "spread", measure)
 
 
-def test_spread_is_measured_from_the_item_panel(visit: Visit) -> None:
+def test_spread_is_measured_from_the_item_panel(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background, "current_visitor", lambda: "ada")
+    monkeypatch.setattr(VISITORS, "_visits", {})
+    assert VISITORS.enter("ada")
     app = visit("map")
     state = workspace_of(app).state
     row = state.opened()["emoji"].titles.tolist().index("fishing pole")
@@ -49,6 +56,8 @@ def test_spread_is_measured_from_the_item_panel(visit: Visit) -> None:
     assert "refits" not in html_of(app)
     app.button("measure-spread").click().run()
     assert not app.exception
+    # In the metrics of who pressed the button.
+    assert VISITORS.visits()["ada"].jobs == 1
     state = workspace_of(app).state
     measured = spread.find(state, state.run)
     assert measured is not None and measured.n_refits == 8

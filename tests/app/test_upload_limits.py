@@ -82,6 +82,17 @@ def test_visitor_is_limited_over_all_tabs() -> None:
     assert asyncio.run(upload()) == [204, 204, 413, 204]
 
 
+def test_bytes_of_visitors_are_counted() -> None:
+    async def upload() -> list[int]:
+        server = Server()
+        await server.put("one", 5)
+        await server.put("two", 6)
+        await server.put("of another", 7, visitor="bob")
+        return sorted(upload_limits.visitor_bytes(server.files).values())
+
+    assert asyncio.run(upload()) == [7, 11]
+
+
 def test_server_is_limited_and_closed_tabs_make_room() -> None:
     async def upload() -> list[int]:
         server = Server(max_bytes=100 * MB)

@@ -116,7 +116,14 @@ def test_visitor_waits_for_a_place(browser: Browser) -> None:
         assert answer is not None and answer.status == 503
         expect(second.get_by_text("1 visitor is on this server")).to_be_visible()
         assert second.locator("script").count() == 0
-        assert asked(server, "/healthz")[0] == asked(server, "/metrics")[0] == 200
+        assert asked(server, "/healthz")[0] == 200
+        metrics = asked(server, "/metrics")[1].decode()
+        assert "\nhetviz_visitors 1\n" in metrics
+        # The work of a visitor, under a name that stands for no person or project.
+        done = re.findall(
+            r'\nhetviz_visitor_(?:tabs|messages)\{visitor="[0-9a-f]{10}"\} (\d+)', metrics
+        )
+        assert len(done) == 2 and all(int(n) > 0 for n in done)
         # The first visitor goes on, reloads and opens another tab.
         first.reload()
         first.get_by_role("link", name="Map").click()

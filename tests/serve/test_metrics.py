@@ -11,6 +11,7 @@ from starlette.applications import Starlette
 from hetviz.serve.config import ServerSettings
 from hetviz.serve.guard import RequestGuard
 from hetviz.serve.metrics import ServerMetrics, ServerStatus
+from hetviz.serve.visitors import Visitors
 from tests.serve.asgi import ask
 
 
@@ -35,6 +36,30 @@ def test_read_only_folder_is_unhealthy(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr("hetviz.serve.metrics.os.access", lambda *_: False)
     _, app = made(tmp_path)
     assert json.loads(ask(app, "/healthz").body)["disk"] is False
+
+
+def test_metrics_of_visitors_have_few_series(tmp_path: Path) -> None:
+    visitors = Visitors(200)
+    figures = ServerMetrics(lambda: tmp_path, lambda: ServerStatus(2, 1, 3, 4, True), visitors)
+    for k in range(120):
+        assert visitors.enter(f"visitor{k}")
+    figures.count_job("done", 2.5, "visitor99")
+    figures.count_job("done", 1.5, "visitor99")
+    figures.count_job("done", 4.0, "visitor7")
+    figures.count_job("done", 9.0, "who has left")
+    lines = figures.text().splitlines()
+    for line in (
+        "hetviz_visitors 120",
+        "hetviz_visitors_max 200",
+        "hetviz_visitors_refused_total 0",
+        'hetviz_visitor_tabs{visitor="others"} 70',
+        'hetviz_visitor_jobs{visitor="visitor99"} 2',
+        'hetviz_visitor_job_processor_seconds{visitor="visitor7"} 4',
+        'hetviz_visitor_job_processor_seconds{visitor="others"} 0',
+    ):
+        assert line in lines
+    assert sum(line.startswith("hetviz_visitor_tabs{") for line in lines) == 51
+    assert "who has left" not in "".join(lines)
 
 
 def test_metrics_are_optional(tmp_path: Path) -> None:

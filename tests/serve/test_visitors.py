@@ -50,3 +50,23 @@ def test_any_number_of_visitors_without_a_limit() -> None:
     visitors = Visitors()
     assert all(visitors.enter(str(k)) for k in range(100))
     assert visitors.n_present == 100
+
+
+def test_work_of_a_visitor_is_counted_while_there() -> None:
+    clock = Clock()
+    visitors = Visitors(1, clock)
+    visitors.upload_bytes = lambda: {"ada": 7, "gone": 9}
+    assert visitors.enter("ada")
+    visitors.count_message("ada")
+    visitors.count_job("ada", 1.5)
+    visitors.count_job("ada", 2.0)
+    assert not visitors.admit("bob")
+    visitors.count_job("bob", 5.0)
+    (visit,) = visitors.visits().values()
+    assert (visit.tabs, visit.messages, visit.jobs, visit.job_seconds) == (1, 1, 2, 3.5)
+    assert visit.upload_bytes == 7 and visitors.n_refused == 1
+    visitors.leave("ada")
+    clock.now += KEEP_PLACE_S
+    assert visitors.visits() == {}
+    # A returned visitor begins at zero.
+    assert visitors.enter("ada") and visitors.visits()["ada"].jobs == 0

@@ -10,7 +10,7 @@ from hetviz.ui.app import joined_scripts
 from hetviz.ui.app.first_paint import FirstPaint
 from hetviz.ui.app.lifespan import lifespan
 from hetviz.ui.app.packed_static import PackedStatic
-from hetviz.ui.app.upload_limits import UploadLimits
+from hetviz.ui.app.upload_limits import UploadLimits, visitor_bytes
 from hetviz.ui.app.visitor_limit import VisitorLimit
 from hetviz.ui.map import routes as map_routes
 from hetviz.ui.shell import background, people
@@ -23,6 +23,7 @@ __all__ = ["ROUTER", "lifespan", "middleware", "routes", "secrets", "show_error"
 
 def routes() -> list[BaseRoute]:
     """Return the routes served next to the pages."""
+    VISITORS.upload_bytes = visitor_bytes
     own = [*map_routes.map_routes(), *joined_scripts.routes()]
     return [*own, *background.FIGURES.routes(settings().metrics)]
 

@@ -18,6 +18,8 @@ from hetviz.ui.shell.visitors import visitor_of
 MAX_TAB_BYTES = 400 * MB
 MAX_VISITOR_BYTES = 600 * MB
 
+# The visitor of each tab with uploads.
+_visitor_of_tab: dict[str, str] = {}
 _UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/([^/]+)\Z")
 
 
@@ -41,7 +43,6 @@ class UploadLimits:
         self._stored = stored_bytes if stored is None else stored
         self._release = release_closed_tabs if release is None else release
         self._arriving: Counter[str] = Counter()
-        self._visitors: dict[str, str] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Count an upload while it arrives, and pass other requests through."""
@@ -62,7 +63,7 @@ class UploadLimits:
                 pass
             await PlainTextResponse(refusal[1], refusal[0])(scope, receive, send)
             return
-        self._visitors[tab] = visitor
+        _visitor_of_tab[tab] = visitor
         self._arriving[tab] += size
         try:
             await self._app(scope, receive, send)
@@ -73,8 +74,9 @@ class UploadLimits:
         self._release()
         self._arriving = +self._arriving
         used = Counter(dict(self._stored())) + self._arriving
-        self._visitors = {name: who for name, who in self._visitors.items() if name in used}
-        of_visitor = sum(n for name, n in used.items() if self._visitors.get(name) == visitor)
+        for gone in _visitor_of_tab.keys() - used:
+            del _visitor_of_tab[gone]
+        of_visitor = visitor_bytes(used)[visitor]
         if used[tab] + size > MAX_TAB_BYTES or of_visitor + size > MAX_VISITOR_BYTES:
             return 413, "These files are too large together. Upload fewer at once."
         if used.total() + size > self._max_bytes:
@@ -89,6 +91,14 @@ def stored_bytes() -> dict[str, int]:
         tab: sum(len(file.data) for file in list(files.values()))
         for tab, files in list(storage.items())
     }
+
+
+def visitor_bytes(tabs: Mapping[str, int] | None = None) -> Counter[str]:
+    """Return the bytes of the uploaded files of each visitor."""
+    used: Counter[str] = Counter()
+    for tab, n in (stored_bytes() if tabs is None else tabs).items():
+        used[_visitor_of_tab.get(tab, "")] += n
+    return used
 
 
 def release_closed_tabs() -> int:

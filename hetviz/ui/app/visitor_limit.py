@@ -1,4 +1,4 @@
-"""Limit of the visitors that are on the server at once."""
+"""Places, tabs and messages of visitors."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ h1 {{ font-size: 1.5em; font-weight: 600 }}
 
 
 class VisitorLimit:
-    """ASGI middleware that answers visitors without a place with a plain page.
+    """ASGI middleware that counts visitors and shows those without a place a plain page.
 
     `access`: with a log-in, only visitors who have signed in take places, so that strangers cannot
     take them all.
@@ -102,8 +102,15 @@ class VisitorLimit:
             await receive()
             await send({"type": "websocket.close", "code": 1013, "reason": "All places are taken."})
             return
+
+        async def receive_and_count() -> Message:
+            message = await receive()
+            if message["type"] == "websocket.receive":
+                self._visitors.count_message(visitor)
+            return message
+
         try:
-            await self._app(scope, receive, send)
+            await self._app(scope, receive_and_count, send)
         finally:
             self._visitors.leave(visitor)
 

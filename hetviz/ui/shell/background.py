@@ -24,6 +24,7 @@ from hetviz.serve.metrics import ServerMetrics, ServerStatus
 from hetviz.ui.jobs.jobs import JOBS, Kind, OnEnd
 from hetviz.ui.shell import people, session
 from hetviz.ui.shell.page_state import project_id
+from hetviz.ui.shell.visitors import VISITORS, current_visitor
 from hetviz.workers.progress import pack_frame
 from hetviz.workers.queue import READER_QUEUE
 from hetviz.workspace import (
@@ -151,7 +152,8 @@ def measure_spread_automatically(state: State) -> None:
                     KeepFindings(job.result.kind, title, fingerprint, content, automatic=True)
                 )
 
-    JOBS.start(owner, Kind.SPREAD, title, Task("find-spread", arguments), on_spread_end)
+    note, task = {"visitor": current_visitor()}, Task("find-spread", arguments)
+    JOBS.start(owner, Kind.SPREAD, title, task, on_spread_end, note)
 
 
 def is_spread_running() -> bool:
@@ -202,7 +204,8 @@ def start_search(title: str, task: Task, on_end: OnEnd, id: str) -> bool:
         _count_job(job)
         on_end(job)
 
-    JOBS.start(owner, Kind.SEARCH, title, task, on_search_end, id=id)
+    note = {"visitor": current_visitor()}
+    JOBS.start(owner, Kind.SEARCH, title, task, on_search_end, note, id)
     return True
 
 
@@ -285,7 +288,7 @@ def start_task(
         if repeated is not None:
             task_arguments["start"] = repeated.start
         # The person is not in the project's journal, which may be given to others.
-        person = {"person": people.name_in_records()}
+        person = {"person": people.name_in_records(), "visitor": current_visitor()}
         seen = _quick_sketch(data) if with_sketch and is_sketch_quick(data) else None
         work = Task(task, {"data": data, **task_arguments}, seen)
         JOBS.start(owner, Kind.REQUESTED, title, work, on_job_end, {**note, **person}, job)
@@ -329,10 +332,10 @@ def _on_preview_end(job: Job) -> None:
 
 
 def _count_job(job: Job) -> None:
-    person = str(job.note.get("person") or "")
+    person, visitor = (str(job.note.get(name) or "") for name in ("person", "visitor"))
     took = {"title": job.title, "state": job.state, "processor_s": job.processor_s}
     people.get_audit().note("job", person, job.owner, **took)
-    FIGURES.count_job(job.state, job.processor_s)
+    FIGURES.count_job(job.state, job.processor_s, visitor)
 
 
 def on_job_end(job: Job) -> None:
@@ -376,7 +379,7 @@ def _start_again(job: Job, workspace: Workspace) -> None:
     if data is None:
         return
     note = {**job.note, "fingerprint": data.fingerprint()}
-    stored = {name: value for name, value in note.items() if name != "person"}
+    stored = {name: value for name, value in note.items() if name not in ("person", "visitor")}
     workspace.do(StartJob(id, job.title, stored))
     task = Task(str(note["task"]), {"data": data})
     JOBS.start(job.owner, Kind.REQUESTED, job.title, task, on_job_end, note, id)
@@ -434,5 +437,5 @@ def _server_load() -> ServerStatus:
 
 
 # Figures of the server for its operator.
-FIGURES = ServerMetrics(lambda: SESSIONS.home_folder, _server_load)
+FIGURES = ServerMetrics(lambda: SESSIONS.home_folder, _server_load, VISITORS)
 JOBS.use_pool(settings().work.workers)

@@ -6,6 +6,7 @@ import hashlib
 import secrets
 from collections.abc import Mapping
 
+import streamlit as st
 from streamlit.web.server.starlette.starlette_app_utils import decode_xsrf_token_string
 from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
 
@@ -22,3 +23,8 @@ def visitor_of(cookies: Mapping[str, str]) -> str:
     # Streamlit sends the same token with another mask on each page.
     token, _ = decode_xsrf_token_string(cookies.get(XSRF_COOKIE_NAME, ""))
     return hashlib.blake2b(token, key=_HASH_KEY, digest_size=5).hexdigest() if token else ""
+
+
+def current_visitor() -> str:
+    """Return the visitor of the page that runs."""
+    return visitor_of(st.context.cookies)
