@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from hetviz._text import count
 from hetviz.cli.arguments import need_app, print_result, run_app
 from hetviz.errors import HetvizError, MissingExtraError, ParameterError
 
@@ -114,6 +115,9 @@ def add_admin(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--days", type=int, help="prune: also remove projects not opened for this many days"
     )
+    command.add_argument(
+        "--yes", action="store_true", help="prune: remove what is listed without it"
+    )
 
 
 def _admin(args: argparse.Namespace) -> int:
@@ -133,9 +137,12 @@ def _admin(args: argparse.Namespace) -> int:
 
 def _table(rows: list[dict[str, object]]) -> list[str]:
     """Return rows as lines with headings."""
+    from hetviz.serve.records import one_line
+
     if not rows:
         return ["none"]
-    lines = [list(rows[0]), *([str(value) for value in row.values()] for row in rows)]
+    # Titles and names of people are texts of visitors.
+    lines = [list(rows[0]), *([one_line(value) for value in row.values()] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return [
         "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
@@ -146,7 +153,9 @@ def _table(rows: list[dict[str, object]]) -> list[str]:
 def _verify(home: Path, args: argparse.Namespace) -> list[dict[str, object]]:
     from hetviz.serve import upkeep
 
-    return upkeep.verify(home)
+    problems, n_projects = upkeep.verify(home)
+    sys.stderr.write(f"Read {count(n_projects, 'project')}, {len(problems)} with damage.\n")
+    return problems
 
 
 def _list(home: Path, args: argparse.Namespace) -> list[dict[str, object]]:
@@ -183,10 +192,18 @@ def _migrate(home: Path, args: argparse.Namespace) -> Mapping[str, object]:
     return upkeep.migrate(home)
 
 
-def _prune(home: Path, args: argparse.Namespace) -> Mapping[str, object]:
+def _prune(home: Path, args: argparse.Namespace) -> list[dict[str, object]]:
+    from dataclasses import asdict
+
     from hetviz.serve import upkeep
 
-    return {"removed": upkeep.remove_old_projects(home, args.days)}
+    removals = upkeep.prune(home, args.days, dry_run=not args.yes)
+    megabytes = sum(removal.megabytes for removal in removals)
+    if args.yes:
+        sys.stderr.write(f"Removed {megabytes:,.1f} MB.\n")
+    elif removals:
+        sys.stderr.write(f"Nothing was removed. --yes removes these {megabytes:,.1f} MB.\n")
+    return [asdict(removal) for removal in removals]
 
 
 def _revoke(home: Path, args: argparse.Namespace) -> Mapping[str, object]:
@@ -202,8 +219,6 @@ def _revoke(home: Path, args: argparse.Namespace) -> Mapping[str, object]:
 
 def _delete(home: Path, args: argparse.Namespace) -> Mapping[str, object]:
     from hetviz.serve import upkeep
-    from hetviz.serve.people import FILE, People
-    from hetviz.serve.records import Audit
 
     folder = upkeep.find_project(home, args.names[0])
     if not upkeep.remove_project(folder):
@@ -211,10 +226,7 @@ def _delete(home: Path, args: argparse.Namespace) -> Mapping[str, object]:
             f"The project {args.names[0]!r} is open in a running app. Delete it there, or stop "
             "the app first."
         )
-    # Do not create the file of people on servers without accounts.
-    if (home / FILE).exists():
-        People(home).delete_project(folder.name)
-    Audit(home).note("delete-project", "operator", folder.name)
+    upkeep.forget_project(home, folder.name)
     return {"deleted": args.names[0]}
 
 

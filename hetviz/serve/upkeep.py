@@ -18,12 +18,13 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from hetviz._text import count
 from hetviz.errors import HetvizError
 from hetviz.serve.people import FILE as PEOPLE
 from hetviz.serve.people import People
-from hetviz.serve.records import AUDIT, project_hash
-from hetviz.workspace.sessions import remove_unused_sessions
-from hetviz.workspace.store.blobs import is_key
+from hetviz.serve.records import AUDIT, Audit, project_hash
+from hetviz.workspace.sessions import is_empty, is_old
+from hetviz.workspace.store.blobs import DAY_S, BlobStore, is_key
 from hetviz.workspace.store.files import (
     BLOBS,
     JOURNAL,
@@ -38,6 +39,7 @@ from hetviz.workspace.store.journal import FORMAT, InUse, Journal, format_of, wh
 SESSIONS = "sessions"
 _KEY = re.compile(rb"[0-9a-f]{64}")
 _MANIFEST = "backup.json"
+_RESTORING = ".restoring-"
 # Commands that set the title of a project, with the field.
 _TITLE_FIELDS = {"open-sample": "name", "open-bundle": "filename", "set-title": "title"}
 
@@ -138,7 +140,7 @@ def restore(source: Path, home: Path, only: str | None = None) -> int:
         destination = home / SESSIONS / folder.name
         if destination.exists() or only not in (None, folder.name, project_hash(folder.name)):
             continue
-        scratch = home / SESSIONS / f".restoring-{project_hash(folder.name)}"
+        scratch = home / SESSIONS / f"{_RESTORING}{project_hash(folder.name)}"
         shutil.rmtree(scratch, ignore_errors=True)
         try:
             _copy_project(folder, scratch, checks=True)
@@ -153,13 +155,14 @@ def restore(source: Path, home: Path, only: str | None = None) -> int:
     return n
 
 
-def verify(home: Path) -> list[dict[str, object]]:
-    """Read every journal and every file of all projects; return the projects with damage."""
+def verify(home: Path) -> tuple[list[dict[str, object]], int]:
+    """Read all journals and files; return the projects with damage, and how many were read."""
     problems: list[dict[str, object]] = []
-    for folder in _folders(home):
+    folders = list(_folders(home))
+    for folder in folders:
         if found := _damage(folder):
             problems.append({"project": project_hash(folder.name), "damage": "; ".join(found)})
-    return problems
+    return problems, len(folders)
 
 
 def _damage(folder: Path) -> list[str]:
@@ -210,19 +213,104 @@ def migrate(home: Path) -> dict[str, int]:
     return tally
 
 
-def remove_old_projects(home: Path, days: int | None = None) -> int:
-    """Remove unused projects, and with `days` all that were not opened for that long."""
-    # Open projects stay.
+@dataclass(frozen=True)
+class Removal:
+    """A project, or files of it, that are removed to free space."""
+
+    project: str  # Hash of its id.
+    title: str
+    reason: str
+    days: int  # Since the last use.
+    megabytes: float
+
+
+def prune(home: Path, days: int | None = None, dry_run: bool = False) -> list[Removal]:
+    """Remove what nothing needs, and with `days` all projects that were not opened for that long.
+
+    Open projects stay. Returns what was removed, or with `dry_run` what would be.
+    """
     root = home / SESSIONS
-    if not root.is_dir():
-        return 0
-    n = remove_unused_sessions(root)
-    if days is not None:
-        oldest = time.time() - days * 86_400
-        for folder in _folders(home):
-            if (folder / JOURNAL).stat().st_mtime < oldest:
-                n += remove_project(folder)
-    return n
+    removals = []
+    for folder in sorted(root.iterdir()) if root.is_dir() else []:
+        if folder.is_symlink() or not folder.is_dir():
+            continue
+        if is_session_id(folder.name):
+            removal = _prune_project(home, folder, days, dry_run)
+        elif folder.name.startswith(_RESTORING) and is_old(folder, time.time()):
+            removal = _removal(folder, "unfinished restore", size_of(folder))
+            if not dry_run:
+                shutil.rmtree(folder)
+        else:
+            removal = None
+        removals += [] if removal is None else [removal]
+    return removals
+
+
+def _prune_project(home: Path, folder: Path, days: int | None, dry_run: bool) -> Removal | None:
+    lines: list[bytes] | None
+    try:
+        journal = Journal(folder / JOURNAL, counts_as_use=False)
+        lines = journal.lines
+    except InUse:
+        return None
+    except HetvizError:
+        # It cannot be read.
+        journal, lines = None, None
+    try:
+        reason = _reason_to_remove(folder, lines, days)
+        if reason:
+            removal = _removal(folder, reason, size_of(folder))
+            if not dry_run:
+                # Still locked, so that no server can open it.
+                shutil.rmtree(folder)
+                forget_project(home, folder.name)
+            return removal
+        if not lines:
+            return None
+        # A line that was cut off is in a file beside the journal.
+        logs = b"".join(path.read_bytes() for path in folder.glob(f"{JOURNAL}*"))
+        unused = BlobStore(folder / BLOBS).unused({key.decode() for key in _KEY.findall(logs)})
+        if not unused:
+            return None
+        size = sum(path.stat().st_size for path in unused)
+        removal = _removal(folder, f"{count(len(unused), 'file')} without a step", size)
+        if not dry_run:
+            for path in unused:
+                path.unlink()
+        return removal
+    finally:
+        if journal is not None:
+            journal.close()
+
+
+def _reason_to_remove(folder: Path, lines: list[bytes] | None, days: int | None) -> str:
+    now = time.time()
+    if lines is not None and is_empty(lines) and is_old(folder, now):
+        return "only opened a sample" if lines else "empty"
+    journal = folder / JOURNAL
+    if days is None or not journal.is_file() or journal.stat().st_mtime >= now - days * DAY_S:
+        return ""
+    return f"not opened for {days} days" + (", unreadable" if lines is None else "")
+
+
+def _removal(folder: Path, reason: str, n_bytes: int) -> Removal:
+    journal = folder / JOURNAL
+    has_journal = journal.is_file()
+    touched = (journal if has_journal else folder).stat().st_mtime
+    title = _read_stored(folder).title if has_journal else ""
+    age = int((time.time() - touched) // DAY_S)
+    name = folder.name
+    project = project_hash(name) if is_session_id(name) else name.removeprefix(_RESTORING)
+    return Removal(project, title, reason, age, round(n_bytes / 1e6, 2))
+
+
+def forget_project(home: Path, id: str) -> None:
+    """Remove a deleted project from the file of people, where there is one, and note it."""
+    if (home / PEOPLE).is_file():
+        people = People(home)
+        people.delete_project(id)
+        people.close()
+    Audit(home).note("delete-project", "operator", id)
 
 
 def remove_project(folder: Path) -> bool:

@@ -239,20 +239,22 @@ def remove_unused_sessions(folder: Path, now: float | None = None) -> int:
             is_session = (
                 is_session_id(session.name) and session.is_dir() and not session.is_symlink()
             )
-            days = DAYS if (session / JOURNAL).exists() else DAYS_EMPTY
-            if is_session and _last_change(session) < clock - days * 86_400:
+            if is_session and is_old(session, clock):
                 n += _remove_if_idle(session)
     return n
 
 
-def _last_change(session: Path) -> float:
-    return max(path.stat().st_mtime for path in (session, *session.iterdir()))
+def is_old(session: Path, now: float) -> bool:
+    """Whether a session was unused for so long that it is removed if it is empty."""
+    days = DAYS if (session / JOURNAL).exists() else DAYS_EMPTY
+    last_change = max(path.stat().st_mtime for path in (session, *session.iterdir()))
+    return last_change < now - days * 86_400
 
 
 def _remove_if_idle(session: Path) -> bool:
-    journal = Journal(session / JOURNAL)
+    journal = Journal(session / JOURNAL, counts_as_use=False)
     try:
-        if not _is_idle(journal.lines):
+        if not is_empty(journal.lines):
             return False
         # The journal is still locked, so that no process can open it.
         shutil.rmtree(session)
@@ -261,7 +263,7 @@ def _remove_if_idle(session: Path) -> bool:
         journal.close()
 
 
-def _is_idle(lines: list[bytes]) -> bool:
+def is_empty(lines: list[bytes]) -> bool:
     """Whether a log only opens the sample that every visit opens."""
     if len(lines) > 1:
         return False

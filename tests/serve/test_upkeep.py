@@ -15,7 +15,8 @@ from hetviz.errors import HetvizError
 from hetviz.serve import upkeep
 from hetviz.serve.people import People
 from hetviz.serve.records import Audit, project_hash
-from hetviz.workspace import Sessions, SetTitle
+from hetviz.workspace import OpenSample, Sessions, SetTitle
+from hetviz.workspace.store.blobs import BlobStore
 from hetviz.workspace.store.files import JOURNAL, new_session_id
 from hetviz.workspace.store.journal import Journal
 
@@ -130,7 +131,8 @@ def test_verify_finds_damage(stored_project: Made, capsys: pytest.CaptureFixture
     folder = home / "sessions" / sid
     (folder / "blobs" / "tmpq1").write_bytes(b"half")
     assert cli.main(command) == 0
-    assert capsys.readouterr().out.strip() == "none"
+    printed = capsys.readouterr()
+    assert printed.out.strip() == "none" and printed.err == "Read 1 project, 0 with damage.\n"
     key = sessions.get(sid).blobs.put(b"content of a file")
     sessions.close()
     (folder / "blobs" / key).write_bytes(b"something else")
@@ -141,7 +143,7 @@ def test_verify_finds_damage(stored_project: Made, capsys: pytest.CaptureFixture
     assert project_hash(sid) in printed and sid not in printed
     assert f"the file {key[:12]} is damaged" in printed and "line 5 of the log" in printed
     (folder / JOURNAL).write_bytes(b"\0" * 100)
-    assert "damaged" in str(upkeep.verify(home)[0]["damage"])
+    assert "damaged" in str(upkeep.verify(home)[0][0]["damage"])
 
 
 def test_restore_rejects_damaged_backup(stored_project: Made, tmp_path: Path) -> None:
@@ -168,18 +170,82 @@ def test_restore_rejects_damaged_backup(stored_project: Made, tmp_path: Path) ->
     assert upkeep.restore(tmp_path / "second", home) == 0
 
 
-def test_open_projects_are_not_removed(stored_project: Made) -> None:
+def age(folder: Path, days: int) -> None:
+    """Set the time of all files of a project."""
+    then = time.time() - days * 86_400 - 60
+    for path in (*folder.rglob("*"), folder):
+        os.utime(path, (then, then))
+
+
+def test_prune_asks_and_leaves_open_projects(
+    stored_project: Made, capsys: pytest.CaptureFixture[str]
+) -> None:
     home, sessions, sid = stored_project
-    folder = home / "sessions" / sid
-    old = time.time() - 90 * 86_400
-    os.utime(folder / JOURNAL, (old, old))
-    assert upkeep.remove_old_projects(home, days=30) == 0
+    folder, command = home / "sessions" / sid, ["admin", "prune", "--home", str(home)]
+    people = People(home)
+    people.set_owner("ada", sid)
+    age(folder, 90)
+    assert upkeep.prune(home, days=30) == []
     assert not upkeep.remove_project(folder)
     sessions.close()
-    os.utime(folder / JOURNAL, (old, old))
-    assert upkeep.remove_old_projects(home) == 0
-    assert upkeep.remove_old_projects(home, days=30) == 1
-    assert upkeep.list_projects(home) == []
+    assert cli.main([*command, "--days", "91"]) == 0
+    assert "not opened" not in capsys.readouterr().out
+    # Without --yes it only lists.
+    assert cli.main([*command, "--days", "30"]) == 0
+    printed = capsys.readouterr()
+    head, line = printed.out.splitlines()
+    assert head.split() == ["project", "title", "reason", "days", "megabytes"]
+    assert line.split()[:1] == [project_hash(sid)] and "not opened for 30 days" in line
+    assert "90" in line.split() and "Nothing was removed" in printed.err
+    assert folder.is_dir() and people.owners() == {sid: "ada"}
+    # Reading it was no use of it.
+    assert [removal.days for removal in upkeep.prune(home, 30, dry_run=True)] == [90]
+    assert cli.main([*command, "--days", "30", "--yes"]) == 0
+    assert not folder.exists() and people.owners() == {}
+    assert [event["event"] for event in Audit(home).lines()] == ["delete-project"]
+    people.close()
+
+
+def test_prune_removes_files_without_a_step(stored_project: Made) -> None:
+    home, sessions, sid = stored_project
+    folder, workspace = home / "sessions" / sid, sessions.get(sid)
+    named, cut = (workspace.blobs.put(content) for content in (b"named", b"cut"))
+    workspace.do(SetTitle(named))
+    sessions.close()
+    (folder / f"{JOURNAL}.1.cut").write_text(f'{{"blob": "{cut}')
+    age(folder, 3)
+    new = BlobStore(folder / "blobs").put(b"of an upload that goes on")
+    (removal,) = upkeep.prune(home, dry_run=True)
+    assert removal.reason == "1 file without a step"
+    assert len(list((folder / "blobs").iterdir())) == 4
+    assert upkeep.prune(home) == [removal]
+    assert {path.name for path in (folder / "blobs").iterdir()} == {named, cut, new}
+    assert upkeep.prune(home) == []
+
+
+def test_prune_removes_empty_projects_and_unfinished_restores(stored_project: Made) -> None:
+    home, sessions, sid = stored_project
+    opened, begun = new_session_id(), new_session_id()
+    sessions.get(opened).do(OpenSample("emoji"))
+    sessions.close()
+    root = home / "sessions"
+    for folder, days in ((root / opened, 31), (root / begun, 2), (root / ".restoring-a", 2)):
+        folder.mkdir(exist_ok=True)
+        age(folder, days)
+    (root / "a folder of the operator").mkdir()
+    age(root / "a folder of the operator", 99)
+    reasons = {removal.reason for removal in upkeep.prune(home)}
+    assert reasons == {"only opened a sample", "empty", "unfinished restore"}
+    assert {path.name for path in root.iterdir()} == {sid, "a folder of the operator"}
+
+
+def test_list_shows_titles_without_terminal_escapes(
+    stored_project: Made, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home, sessions, sid = stored_project
+    sessions.get(sid).do(SetTitle("Müll\x1b[31m"))
+    assert cli.main(["admin", "list", "--home", str(home)]) == 0
+    assert "Müll\\x1b[31m" in capsys.readouterr().out
 
 
 def test_migrate_counts_states(stored_project: Made) -> None:

@@ -199,6 +199,16 @@ def test_old_empty_sessions_are_removed(tmp_path: Path, work: str, days: float, 
     assert other.exists()
 
 
+def test_clean_up_is_no_use(tmp_path: Path) -> None:
+    sessions, sid = Sessions(tmp_path), new_session_id()
+    sessions.get(sid).do(SetTitle("Mine"))
+    sessions.close()
+    aged(tmp_path / sid, 99)
+    before = (tmp_path / sid / "journal.jsonl").stat().st_mtime
+    assert remove_unused_sessions(tmp_path) == 0
+    assert (tmp_path / sid / "journal.jsonl").stat().st_mtime == before
+
+
 def test_visited_session_stays(tmp_path: Path) -> None:
     sessions, sid = Sessions(tmp_path), new_session_id()
     sessions.get(sid).do(OpenSample("emoji"))

@@ -163,13 +163,20 @@ class BlobStore:
             raise DataError.of("damaged-content", "project", "a stored file is damaged", key[:12])
         return content
 
-    def sweep(self, used: Collection[str], min_age_s: float = DAY_S) -> int:
-        """Remove unused blobs, such as uploads that were never opened."""
+    def unused(self, used: Collection[str], min_age_s: float = DAY_S) -> list[Path]:
+        """Return the files of unused blobs, such as uploads that were never opened."""
         if not self.folder.is_dir():
-            return 0
-        n, oldest = 0, time.time() - min_age_s
-        for entry in list(os.scandir(self.folder)):
-            if entry.name not in used and entry.stat().st_mtime < oldest:
-                os.unlink(entry.path)
-                n += 1
-        return n
+            return []
+        oldest = time.time() - min_age_s
+        return [
+            Path(entry.path)
+            for entry in os.scandir(self.folder)
+            if entry.name not in used and entry.stat().st_mtime < oldest
+        ]
+
+    def sweep(self, used: Collection[str], min_age_s: float = DAY_S) -> int:
+        """Remove unused blobs and return their number."""
+        files = self.unused(used, min_age_s)
+        for file in files:
+            file.unlink()
+        return len(files)

@@ -57,12 +57,13 @@ class ReplacedError(HetvizError):
 class Journal:
     """An append-only file of JSON lines, locked while it is open.
 
+    `counts_as_use`: whether opening it sets the time of its last use.
     `lines`: complete lines at opening, without the first one, which holds the format. `rest`: what
     follows them, an incomplete line.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, counts_as_use: bool = True) -> None:
+        self._path, self._counts_as_use = path, counts_as_use
         self._fd = -1
         self._size = 0
         self._has_remains = False
@@ -117,8 +118,9 @@ class Journal:
                 if self._size == 0:
                     self._write(HEAD)
                     sync_folder(folder)
-                # Opening counts as use, so that cleaning up does not remove it.
-                os.utime(self._fd if os.utime in os.supports_fd else self._path)
+                if self._counts_as_use:
+                    # So that cleaning up does not remove it.
+                    os.utime(self._fd if os.utime in os.supports_fd else self._path)
             except BaseException:
                 self.close()
                 raise
