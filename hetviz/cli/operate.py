@@ -127,12 +127,28 @@ def _admin(args: argparse.Namespace) -> int:
     if not n_names[0] <= len(args.names) <= n_names[1]:
         raise HetvizError(f"admin {args.task} takes {n_names[0]} to {n_names[1]} names.")
     home = args.home or files.home()
+    if args.task != "health":
+        _check_home(home, may_be_new=args.task == "restore")
     result = _TASKS[args.task](home, args)
     if isinstance(result, list):
         print_result(args, result, _table(result))
         return int(args.task == "verify" and bool(result))
     print_result(args, result, [f"{key}: {value}" for key, value in result.items()])
     return int(result.get("status") == "failing")
+
+
+def _check_home(home: Path, may_be_new: bool) -> None:
+    """Refuse a wrong folder, of which a backup would be empty; warn of another owner."""
+    if not home.is_dir():
+        if may_be_new:
+            return
+        raise HetvizError(f"There is no folder {home}. --home or HETVIZ_HOME names it.")
+    owner = home.stat().st_uid
+    if hasattr(os, "geteuid") and os.geteuid() != owner:
+        sys.stderr.write(
+            f"{home} belongs to another user (id {owner}). Run this as that user, or the server "
+            "may not be able to read what is written here.\n"
+        )
 
 
 def _table(rows: list[dict[str, object]]) -> list[str]:
@@ -183,7 +199,7 @@ def _back_up(home: Path, args: argparse.Namespace) -> Mapping[str, object]:
 def _restore(home: Path, args: argparse.Namespace) -> Mapping[str, object]:
     from hetviz.serve import upkeep
 
-    return {"restored": upkeep.restore(Path(args.names[0]), home, *args.names[1:])}
+    return upkeep.restore(Path(args.names[0]), home, *args.names[1:])
 
 
 def _migrate(home: Path, args: argparse.Namespace) -> Mapping[str, object]:

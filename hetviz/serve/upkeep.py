@@ -87,7 +87,7 @@ def find_project(home: Path, key: str) -> Path:
     for folder in _folders(home):
         if key in (folder.name, project_hash(folder.name)):
             return folder
-    raise HetvizError(f"There is no project {key!r}. `hetviz admin list` shows all projects.")
+    raise HetvizError(f"There is no project {key!r} in {home}. `hetviz admin list` shows them.")
 
 
 def size_of(folder: Path) -> int:
@@ -130,15 +130,16 @@ def back_up(home: Path, target: Path) -> dict[str, object]:
     return summary
 
 
-def restore(source: Path, home: Path, only: str | None = None) -> int:
-    """Restore missing projects from a backup; return their number."""
+def restore(source: Path, home: Path, only: str | None = None) -> dict[str, int]:
+    """Restore missing projects from a backup; return how many, and how many were there."""
     # All files of a project are checked against their hashes first.
     if not (source / _MANIFEST).is_file():
         raise HetvizError(f"{source} is not a complete backup: {_MANIFEST} is missing.")
-    n = 0
-    for folder in _folders(source):
+    n = {"restored": 0, "already there": 0}
+    for folder in _folders(source) if only is None else [find_project(source, only)]:
         destination = home / SESSIONS / folder.name
-        if destination.exists() or only not in (None, folder.name, project_hash(folder.name)):
+        if destination.exists():
+            n["already there"] += 1
             continue
         scratch = home / SESSIONS / f"{_RESTORING}{project_hash(folder.name)}"
         shutil.rmtree(scratch, ignore_errors=True)
@@ -149,7 +150,7 @@ def restore(source: Path, home: Path, only: str | None = None) -> int:
         except OSError as error:
             shutil.rmtree(scratch, ignore_errors=True)
             raise HetvizError(f"A project could not be restored: {error.strerror}.") from None
-        n += 1
+        n["restored"] += 1
     if (source / PEOPLE).is_file() and not (home / PEOPLE).exists():
         replace_file(home / PEOPLE, (source / PEOPLE).read_bytes())
     return n
@@ -381,6 +382,7 @@ def _complete_lines(folder: Path) -> bytes:
 
 def _copy_project(folder: Path, target: Path, checks: bool = False) -> tuple[int, int]:
     """Copy a project; return its steps and bytes."""
+    touched = (folder / JOURNAL).stat().st_mtime
     journal = _complete_lines(folder)
     size = len(journal)
     for key in sorted({key.decode() for key in _KEY.findall(journal)}):
@@ -398,4 +400,5 @@ def _copy_project(folder: Path, target: Path, checks: bool = False) -> tuple[int
         replace_file(target / VIEW_STATE, (folder / VIEW_STATE).read_bytes())
     # Written last: a folder without a journal is not a project.
     replace_file(target / JOURNAL, journal)
+    os.utime(target / JOURNAL, (touched, touched))
     return journal.count(b"\n") - 1, size

@@ -74,7 +74,7 @@ def test_backup_of_running_server_is_complete(stored_project: Made, tmp_path: Pa
             about = upkeep.back_up(home, tmp_path / f"backup-{n}")
             assert about["projects"] == 1 and about["steps"] >= 3 + before
             other = tmp_path / f"other-{n}"
-            assert upkeep.restore(tmp_path / f"backup-{n}", other) == 1
+            assert upkeep.restore(tmp_path / f"backup-{n}", other)["restored"] == 1
             restored = Sessions(other / "sessions")
             assert len(restored.get(sid).log) >= 3 + before
             assert not restored.get(sid).pop_notes()
@@ -167,7 +167,7 @@ def test_restore_rejects_damaged_backup(stored_project: Made, tmp_path: Path) ->
         upkeep.restore(backup, tmp_path / "other")
     # What is there is never put back over.
     upkeep.back_up(home, tmp_path / "second")
-    assert upkeep.restore(tmp_path / "second", home) == 0
+    assert upkeep.restore(tmp_path / "second", home) == {"restored": 0, "already there": 1}
 
 
 def age(folder: Path, days: int) -> None:
@@ -237,6 +237,34 @@ def test_prune_removes_empty_projects_and_unfinished_restores(stored_project: Ma
     reasons = {removal.reason for removal in upkeep.prune(home)}
     assert reasons == {"only opened a sample", "empty", "unfinished restore"}
     assert {path.name for path in root.iterdir()} == {sid, "a folder of the operator"}
+
+
+def test_restore_keeps_times_and_refuses_unknown_names(
+    stored_project: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home, sessions, sid = stored_project
+    sessions.close()
+    age(home / "sessions" / sid, 50)
+    backup, other = tmp_path / "backup", tmp_path / "other"
+    upkeep.back_up(home, backup)
+    assert cli.main(["admin", "restore", str(backup), "nothing", "--home", str(other)]) == 1
+    assert "no project 'nothing'" in capsys.readouterr().err
+    command = ["admin", "restore", str(backup), project_hash(sid), "--home", str(other)]
+    assert cli.main(command) == 0
+    assert capsys.readouterr().out == "restored: 1\nalready there: 0\n"
+    assert upkeep.list_projects(other)[0].touched == upkeep.list_projects(home)[0].touched
+
+
+def test_admin_refuses_a_missing_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    missing, backup = tmp_path / "missing", tmp_path / "backup"
+    assert cli.main(["admin", "back-up", str(backup), "--home", str(missing)]) == 1
+    assert "There is no folder" in capsys.readouterr().err
+    assert not backup.exists()
+    monkeypatch.setattr("hetviz.cli.operate.os.geteuid", lambda: -1)
+    assert cli.main(["admin", "list", "--home", str(tmp_path)]) == 0
+    assert "belongs to another user" in capsys.readouterr().err
 
 
 def test_list_shows_titles_without_terminal_escapes(
