@@ -50,7 +50,7 @@ SMALL = {
     "report": ["RUN", "--out", "OUT.html"],
     "project": ["PROJECT"],
     "serve": ["--check"],
-    "admin": ["list", "--home", "OUT"],
+    "admin": ["list", "--home", "RUN"],
 }
 # They serve until they are stopped: tests/cli/test_cli.py and tests/serve/test_agent.py start them.
 SERVES = {"app", "mcp"}

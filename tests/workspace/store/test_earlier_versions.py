@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,7 @@ from hetviz.data import Dataset, HeteroData
 from hetviz.errors import HetvizError
 from hetviz.runs.embed.run import fit_run
 from hetviz.runs.recipe import read_recipe
+from hetviz.serve import upkeep
 from hetviz.workspace import Sessions, SetTitle, State, Workspace, open_project
 from hetviz.workspace.project_file import FEATURES_DIFFER
 from hetviz.workspace.store.files import JOURNAL, new_session_id
@@ -99,6 +101,23 @@ def test_earlier_session_opens(earlier: Path, tmp_path: Path) -> None:
 
 
 # There were no such files before.
+def test_earlier_session_outlives_maintenance(earlier: Path, tmp_path: Path) -> None:
+    home, other, sid = tmp_path / "home", tmp_path / "other", new_session_id()
+    (home / "sessions").mkdir(parents=True)
+    (earlier / "session").rename(home / "sessions" / sid)
+    assert upkeep.verify(home) == ([], 1)
+    upkeep.back_up(home, tmp_path / "backup")
+    assert upkeep.restore(tmp_path / "backup", other)["restored"] == 1
+    files = list((other / "sessions" / sid / "blobs").iterdir())
+    for file in files:
+        os.utime(file, (0, 0))
+    # Each is named by a step.
+    assert upkeep.prune(other) == [] and all(file.exists() for file in files)
+    sessions = Sessions(other / "sessions")
+    agreed(sessions.get(sid), earlier)
+    sessions.close()
+
+
 @pytest.mark.parametrize("earlier", COMMITS[1:], indirect=True)
 def test_earlier_project_file_opens(earlier: Path, tmp_path: Path) -> None:
     file = earlier / "project.hetviz"
