@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -45,3 +47,28 @@ def examples_choose_methods_once(
         from tests.samples import try_once
 
         try_once(monkeypatch)
+
+
+@pytest.fixture
+def reader_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read files in this process, for tests of what is read: each start of a reader takes long."""
+    from hetviz.io.intake import child, isolated
+
+    def run(
+        request: isolated.Request,
+        processor_s: int,
+        on_progress: Callable[[float, str], None] | None = None,
+        into: IO[bytes] | None = None,
+    ) -> bytes:
+        content = b"".join(isolated.encode_buffers(request, isolated.REQUEST_RECORDS))
+        with warnings.catch_warnings():
+            # Nothing shows those of a reader.
+            warnings.simplefilter("ignore")
+            answer = b"".join(child._answer(content, on_progress or (lambda *_: None)))
+        if into is None:
+            return answer
+        into.write(answer)
+        into.flush()
+        return b""
+
+    monkeypatch.setattr(isolated.Request, "run", run)

@@ -474,6 +474,7 @@ def test_files_are_read_in_isolation(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert state_essence(again) == state_essence(workspace)
 
 
+@pytest.mark.usefixtures("reader_here")
 def test_reopened_project_uses_read_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     session, rows = new_session_id(), range(20_000)
     table = "\n".join(["id,height,town", *(f"T{k},{k * 7 % 997}.5,{'abc'[k % 3]}" for k in rows)])

@@ -218,6 +218,7 @@ def test_chosen_column_types_are_used():
     assert loaded.understood[0].id_from == ()
 
 
+@pytest.mark.usefixtures("reader_here")
 def test_recipes_by_sheet_in_child():
     book = workbook({"wells": WELLS, "owners": [["id", "size"], ["a", "1"], ["b", "2"]]})
     files = [("book.xlsx", book)]

@@ -278,6 +278,7 @@ def test_all_formats_keep_ids(trials):
         assert list(next(iter(loaded.data.datasets.values())).ids) == ids
 
 
+@pytest.mark.usefixtures("reader_here")
 def test_read_cache_uses_content(tmp_path, monkeypatch):
     reads, load = [], content_of_projects.child.load
 

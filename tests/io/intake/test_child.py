@@ -237,6 +237,7 @@ def a_bundle():
     )
 
 
+@pytest.mark.usefixtures("reader_here")
 def test_bundle_tables_read_same_in_child(monkeypatch):
     here = read_bundle(a_bundle())
     monkeypatch.setattr(child, "MAX_TEXT_BYTES_HERE", 3)

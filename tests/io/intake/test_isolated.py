@@ -82,7 +82,7 @@ def test_endless_hdf5_file_is_refused(name, monkeypatch):
 def test_app_reads_endless_hdf5_file_once(monkeypatch):
     monkeypatch.setattr(isolated, "_MIN_SECONDS", 1)
     # What files of other kinds may take, of which one beside them uses up all.
-    monkeypatch.setattr(process, "MAX_PROCESSOR_S", 2)
+    monkeypatch.setattr(process, "MAX_PROCESSOR_S", 1)
     bad = (HANGS[0], (FOUND / HANGS[0]).read_bytes())
     read, in_child = [], child._in_child
 

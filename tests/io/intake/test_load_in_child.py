@@ -75,6 +75,7 @@ def test_load_in_child_equals_load_here():
     assert proposals
 
 
+@pytest.mark.usefixtures("reader_here")
 def test_container_stands_for_files():
     rows = [[f"W{k}", k / 7, "ab"[k % 2]] for k in range(30)]
     files = [("book.xlsx", workbook({"Wells": [["well", "ph", "town"], *rows]}))]
@@ -86,6 +87,7 @@ def test_container_stands_for_files():
     assert loaded.data["book"].ids[-1] == "Z29"
 
 
+@pytest.mark.usefixtures("reader_here")
 def test_load_adds_files_to_base():
     base = read_tables(FILES[:2]).data
     there, _ = apart(FILES[2:], base=base)
@@ -207,6 +209,7 @@ def test_full_bundle_in_child_equals_bundle_here(tmp_path):
     assert there.data["plants"].table["lists"].tolist() == cells["lists"]
 
 
+@pytest.mark.usefixtures("reader_here")
 def test_bundle_in_child_keeps_map_and_held_out_links():
     manifest = b"""format = 1
 [[dataset]]

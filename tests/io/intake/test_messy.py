@@ -41,6 +41,7 @@ def test_messy_files(file):
         assert dataset.table["Stunden"].median() == pytest.approx(1.6, abs=0.3)
 
 
+@pytest.mark.usefixtures("reader_here")
 def test_new_version_and_guidance_from_any_format():
     old = read_tables([("t.csv", b"id,x\na,1\nb,2\nc,4\n")]).data
     newer = parquet({"id": ["a", "b", "d"], "x": [1.0, 5.0, 3.0]})

@@ -26,6 +26,7 @@ from hetviz.workspace.store.files import JOURNAL, new_session_id
 from tests.algorithms.test_contract import DATA
 from tests.io.file_builders import packed
 
+pytestmark = pytest.mark.usefixtures("reader_here")
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "earlier"
 COMMITS = ("2400fbd", "f9dac23", "a320114")
 

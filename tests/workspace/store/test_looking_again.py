@@ -6,6 +6,8 @@ from hetviz.io.intake import child
 from hetviz.workspace.store.blobs import ReadCache
 from hetviz.workspace.store.content import look_at_files
 
+pytestmark = pytest.mark.usefixtures("reader_here")
+
 
 def table(n=4_000):
     rows = (

@@ -27,6 +27,7 @@ from hetviz.workspace.commands.command import from_dict
 from hetviz.workspace.project_file import FEATURES_DIFFER
 from hetviz.workspace.store.files import new_session_id
 
+pytestmark = pytest.mark.usefixtures("reader_here")
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "earlier" / "a320114.zip"
 N_OPERATIONS = 42
 
