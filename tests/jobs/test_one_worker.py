@@ -26,7 +26,7 @@ from tests.jobs.chores import chore
 from tests.waits import PATIENCE_S, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
-WARM_UP = process._WARM_UP
+WARM_UP, NO_WARM_UP = process._WARM_UP, "tests.jobs.chores:load_nothing"
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
@@ -66,7 +66,7 @@ def alive(pid: int) -> bool:
 def no_warm_up() -> Iterator[None]:
     """Start workers that load nothing before their first task; their warm-up takes seconds."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(process, "_WARM_UP", "")
+        patch.setattr(process, "_WARM_UP", NO_WARM_UP)
         yield
 
 
@@ -476,7 +476,7 @@ SERVER = """
     signal.signal(signal.SIGINT, signal.default_int_handler)
     from hetviz.jobs import Pool, pool
     from tests.jobs.chores import chore
-    pool._WARM_UP = ""
+    pool._WARM_UP = "tests.jobs.chores:load_nothing"
     runner = Pool(workers=1)
     task = chore("{name}", started=sys.argv[1])
     runner.submit("me", "Working", task)

@@ -12,6 +12,7 @@ import pytest
 
 from hetviz.algorithms.registry import methods
 from hetviz.jobs import Job, Pool
+from hetviz.jobs import pool as process
 from hetviz.jobs.pool import n_workers
 from hetviz.workers import confine
 from hetviz.workers.launch import worker_environment
@@ -36,9 +37,11 @@ def ended() -> list[Job]:
 
 @pytest.fixture(scope="module")
 def pool(ended: list[Job]) -> Iterator[Pool]:
-    created = Pool(ended.append, workers=2)
-    yield created
-    created.close()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(process, "_WARM_UP", "tests.jobs.chores:load_nothing")
+        created = Pool(ended.append, workers=2)
+        yield created
+        created.close()
 
 
 def test_n_workers_default_and_requested() -> None:
