@@ -7,6 +7,7 @@ many times faster, because the threads of these libraries wait for each other in
 
 from __future__ import annotations
 
+import sys
 import threading
 from contextlib import ContextDecorator
 from types import SimpleNamespace
@@ -19,7 +20,7 @@ N_THREADS = 1
 
 _lock = threading.Lock()
 # OpenMP limits threads for each thread separately, BLAS for the whole process.
-_process_state = SimpleNamespace(inside=0, algebra=None)
+_process_state = SimpleNamespace(inside=0, algebra=None, modules=None, libraries=None)
 _thread_state = threading.local()
 
 
@@ -33,7 +34,7 @@ class one_thread(ContextDecorator):  # noqa: N801 - used as a decorator and afte
 
         depth = getattr(_thread_state, "depth", 0)
         if depth == 0:
-            libraries = threadpoolctl.ThreadpoolController()
+            libraries = _loaded_libraries()
             _thread_state.openmp = libraries.select(user_api="openmp").limit(limits=N_THREADS)
             with _lock:
                 if _process_state.inside == 0:
@@ -54,6 +55,17 @@ class one_thread(ContextDecorator):  # noqa: N801 - used as a decorator and afte
                     _allow_all_threads()
                     _process_state.algebra.restore_original_limits()
                     _allow_all_threads()
+
+
+def _loaded_libraries() -> threadpoolctl.ThreadpoolController:
+    """Return the libraries with threads; finding them takes milliseconds."""
+    modules = frozenset(sys.modules)
+    with _lock:
+        # Only an import loads another one.
+        if _process_state.modules != modules:
+            _process_state.libraries = threadpoolctl.ThreadpoolController()
+            _process_state.modules = modules
+        return _process_state.libraries
 
 
 def _allow_all_threads() -> None:

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
+import scipy.linalg  # noqa: F401 - so that one_thread loads nothing more
 import sklearn.utils  # noqa: F401 - so that OpenMP is loaded
-from threadpoolctl import OpenBLASController, threadpool_info, threadpool_limits
+from threadpoolctl import (
+    OpenBLASController,
+    ThreadpoolController,
+    threadpool_info,
+    threadpool_limits,
+)
 
+from hetviz.core import threads
 from hetviz.core.threads import one_thread
 
 
@@ -71,3 +79,21 @@ def test_one_thread_is_kept_until_the_last_thread_leaves() -> None:
         thread.join(10)
         assert counts() == {1}
     assert counts() == {2}
+
+
+def test_libraries_are_found_again_after_an_import(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+
+    class Noted(ThreadpoolController):
+        def __init__(self) -> None:
+            found.append(self)
+            super().__init__()
+
+    monkeypatch.setattr(threads.threadpoolctl, "ThreadpoolController", Noted)
+    for name in ("one", "two"):
+        # A module that brings a library with threads of its own.
+        monkeypatch.setitem(sys.modules, f"hetviz_test_{name}", threading)
+        for _ in range(3):
+            with one_thread():
+                pass
+    assert len(found) == 2
