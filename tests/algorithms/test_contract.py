@@ -74,12 +74,28 @@ DATA = rich_data()
 
 
 @cache
+def fit_with_progress(key: str) -> tuple[BaseEmbedder, list[float]]:
+    """Return a fitted method, and the shares of its work that it reported."""
+    method, shares = get_method(key)(), []
+    assert method.fit(DATA, progress=lambda share, *_, **__: shares.append(share)) is method
+    return method, shares
+
+
+@cache
+def fit_on_two_threads(key: str) -> tuple[BaseEmbedder, list[set[int]]]:
+    """Return a method fitted where there are two threads, and how many it used."""
+    counts: list[set[int]] = []
+
+    def count(*_: Any, **__: Any) -> None:
+        if len(counts) < 3:
+            counts.append({library["num_threads"] for library in threadpool_info()})
+
+    with threadpool_limits(2):
+        return get_method(key)().fit(DATA, progress=count), counts
+
+
 def once_fitted(key: str) -> BaseEmbedder:
-    return fitted(key)
-
-
-def fitted(key: str, **parameters: Any) -> BaseEmbedder:
-    return get_method(key)(**parameters).fit(DATA)
+    return fit_with_progress(key)[0]
 
 
 @pytest.fixture(autouse=True)
@@ -158,14 +174,11 @@ def test_parameters_are_declared_once(key: str) -> None:
 
 @pytest.mark.parametrize("key", KEYS)
 def test_fit_sets_only_documented_attributes(key: str) -> None:
-    method = get_method(key)()
-    before = method.get_params()
-    fingerprint = DATA.fingerprint()
-    heard: list[float] = []
-    assert method.fit(DATA, progress=lambda fraction, *_, **__: heard.append(fraction)) is method
+    method, shares = fit_with_progress(key)
+    before = get_method(key)().get_params()
     assert method.get_params() == before
     parts = DATA.datasets, DATA.links, DATA.comparisons, DATA.labels
-    assert HeteroData(*parts).fingerprint() == fingerprint
+    assert HeteroData(*parts).fingerprint() == rich_data().fingerprint()
     assert method.embedding_.n_components == 2
     for name, dataset in DATA.datasets.items():
         Y = method.embedding_.coordinates[name]
@@ -174,30 +187,27 @@ def test_fit_sets_only_documented_attributes(key: str) -> None:
         assert np.isfinite(Y[method.embedding_.placed[name]]).all()
     assert method.n_iter_ >= 0
     assert method.stopping_reason_
-    assert heard == sorted(heard)
-    assert heard[0] == 0.0
-    assert heard[-1] == 1.0
+    assert shares == sorted(shares)
+    assert shares[0] == 0.0
+    assert shares[-1] == 1.0
     assert clone(method).get_params() == before
 
 
 @pytest.mark.parametrize("key", KEYS)
 def test_fit_and_transform_use_one_thread(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    counts: list[set[int]] = []
+    method, counts = fit_on_two_threads(key)
+    assert counts == [{1}] * 3
+    if Capability.OUT_OF_SAMPLE in method.card.capabilities:
+        place, n_threads = method._transform, []
 
-    def count(*_: Any, **__: Any) -> None:
-        if len(counts) < 3:
-            counts.append({library["num_threads"] for library in threadpool_info()})
+        def transform(rows: Any) -> Any:
+            n_threads.append({library["num_threads"] for library in threadpool_info()})
+            return place(rows)
 
-    method = get_method(key)()
-    with threadpool_limits(2):
-        method.fit(DATA, progress=count)
-        assert len(counts) == 3
-        if Capability.OUT_OF_SAMPLE in method.card.capabilities:
-            counts.clear()
-            place = method._transform
-            monkeypatch.setattr(method, "_transform", lambda rows: (count(), place(rows))[1])
+        monkeypatch.setattr(method, "_transform", transform)
+        with threadpool_limits(2):
             method.transform(Dataset("first", ["new"], np.asarray(DATA["first"].X)[:1]))
-    assert all(n_threads == {1} for n_threads in counts)
+        assert n_threads and all(n == {1} for n in n_threads)
 
 
 @pytest.mark.parametrize("key", ["umap", "mr-sne", "lpp", "hemap", "guided-projection"])
@@ -234,7 +244,7 @@ def test_fitted_method_can_be_copied_and_pickled(key: str, again: Callable[[Any]
 
 @pytest.mark.parametrize("key", KEYS)
 def test_same_seed_gives_same_map(key: str) -> None:
-    first, second = once_fitted(key).embedding_, fitted(key).embedding_
+    first, second = once_fitted(key).embedding_, fit_on_two_threads(key)[0].embedding_
     np.testing.assert_array_equal(first.stacked(), second.stacked())
 
 
@@ -250,7 +260,7 @@ def test_cancel_is_raised(key: str) -> None:
 @pytest.mark.parametrize("key", KEYS)
 def test_bad_parameter_message_lists_allowed_values(key: str) -> None:
     with pytest.raises(ParameterError, match=r"n_components = 0 must be a whole number"):
-        fitted(key, n_components=0)
+        get_method(key)(n_components=0).fit(DATA)
 
 
 @pytest.mark.parametrize("key", KEYS)
