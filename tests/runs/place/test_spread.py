@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -13,12 +13,14 @@ from hetviz.core import compiled
 from hetviz.core.layout import sne
 from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.errors import Cancelled, NotApplicableError, ParameterError
+from hetviz.metrics.trust.spread import Spread
 from hetviz.runs.embed.run import fit_run
 
 N, N_OTHERS, N_GROUPS, N_EACH = 240, 90, 5, 30
 STABLE, RANDOM, ONE_LINK = 0, 1, 2
 
 
+@cache
 def planted(seed: int = 0) -> tuple[HeteroData, np.ndarray]:
     """Items in groups with links; 30 have random features, and 30 others one link as well."""
     rng = np.random.default_rng(seed)
@@ -42,10 +44,20 @@ def planted(seed: int = 0) -> tuple[HeteroData, np.ndarray]:
     return HeteroData([items, others], [Links("items", "others", i, j)]), kind
 
 
+@cache
+def map_by(method: str) -> Embedding:
+    return hetviz.embed(planted()[0], method)
+
+
+@cache
+def spread_of(method: str) -> Spread:
+    return hetviz.spread(planted()[0], map_by(method))
+
+
 @pytest.mark.parametrize("method", ["joint-map", "mr-sne"])
 def test_spread_is_larger_for_items_without_support(method: str) -> None:
-    data, kind = planted()
-    spread = hetviz.spread(data, hetviz.embed(data, method))
+    _, kind = planted()
+    spread = spread_of(method)
     own = spread.share[:N]
     assert spread.n_refits == 8
     assert np.median(own[kind == RANDOM]) > 1.3 * np.median(own[kind == STABLE])
@@ -61,7 +73,7 @@ def test_refits_may_lack_a_rare_kind_of_links() -> None:
 
 def test_spread_is_the_same_on_one_and_two_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     data, _ = planted()
-    embedding = hetviz.embed(data, "joint-map")
+    embedding = map_by("joint-map")
     # Small maps are laid out on one thread otherwise.
     monkeypatch.setattr(sne, "ONE_THREAD_ROWS", 100)
     results = []
@@ -73,10 +85,9 @@ def test_spread_is_the_same_on_one_and_two_threads(monkeypatch: pytest.MonkeyPat
 
 
 def test_spread_depends_on_the_seed_only() -> None:
-    data, _ = planted()
-    embedding = hetviz.embed(data, "mr-sne")
-    first, again, other = (
-        hetviz.spread(data, embedding, random_state=seed).share for seed in (0, 0, 1)
+    first = spread_of("mr-sne").share
+    again, other = (
+        hetviz.spread(planted()[0], map_by("mr-sne"), random_state=seed).share for seed in (0, 1)
     )
     assert first.tobytes() == again.tobytes()
     assert first.tobytes() != other.tobytes()
@@ -96,7 +107,7 @@ def test_spread_of_some_rows_leaves_the_others_empty() -> None:
 
 def test_spread_refits_other_methods_in_full() -> None:
     data, _ = planted()
-    spread = hetviz.spread(data, hetviz.embed(data, "code", n_components=2))
+    spread = hetviz.spread(data, hetviz.embed(data, "code", n_components=2, n_iter=20))
     assert spread.n_refits == 3 and spread.resampled
     assert "3 refits with resampled links" in spread.sentence
 
@@ -111,8 +122,8 @@ def test_spread_without_links_varies_the_start_only() -> None:
 
 @pytest.mark.parametrize("method", ["joint-map", "graph-axes"])
 def test_spread_is_larger_for_items_with_one_link(method: str) -> None:
-    data, kind = planted()
-    own = hetviz.spread(data, hetviz.embed(data, method)).share[:N]
+    _, kind = planted()
+    own = spread_of(method).share[:N]
     assert np.median(own[kind == ONE_LINK]) > 1.3 * np.median(own[kind == STABLE])
 
 
@@ -135,8 +146,7 @@ def test_spread_needs_to_know_the_method() -> None:
 
 
 def test_spread_can_be_cancelled_without_a_map() -> None:
-    data, _ = planted()
-    embedding = hetviz.embed(data, "mr-sne")
+    data, embedding = planted()[0], map_by("mr-sne")
 
     def stop(share: float, message: str = "", **figures: object) -> None:
         if share > 0.2:
