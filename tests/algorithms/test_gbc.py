@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
@@ -17,7 +15,6 @@ from hetviz.core.prediction.gbc import CLASSES, LAM0, NUMBER
 from hetviz.errors import DataError, DataWarning, HetvizError, NotApplicableError, ParameterError
 from hetviz.features import table as tables
 from hetviz.features.problems.label_problems import label_column, label_problem
-from tests.waits import PATIENCE_S
 
 
 def two_views(n: int = 90, seed: int = 0) -> HeteroData:
@@ -217,15 +214,3 @@ def test_few_labels_one_class_and_large_data_are_refused(
     monkeypatch.setattr(module, "_MAX_HOURS", 1e-9)
     with pytest.raises(NotApplicableError, match=r"about [\d,]+ hours.*rounds and 2 classes"):
         fitted(data, lam0="cv", lam1="cv")
-
-
-def test_lightgbm_is_imported_only_by_fit() -> None:
-    program = (
-        "import sys, hetviz; hetviz.methods(); assert 'lightgbm' not in sys.modules\n"
-        "X, y = [[k, 0] for k in range(40)], ['a', 'b'] * 20\n"
-        "one = hetviz.Dataset('one', [str(k) for k in range(40)], X)\n"
-        "data = hetviz.HeteroData([one], [], None, [hetviz.Labels('one', 'kind', y)])\n"
-        "hetviz.embed(data, 'gbc', n_rounds=1)\n"
-        "assert 'lightgbm' in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=PATIENCE_S)

@@ -190,19 +190,3 @@ def test_map_does_not_depend_on_threads() -> None:
     here = maps()
     assert done.stdout.split() == here
     assert len(set(here)) == 2
-
-
-def test_umap_learn_is_imported_only_if_needed() -> None:
-    script = """
-import sys, numpy as np, hetviz
-from hetviz import Dataset, HeteroData, Links
-hetviz.methods()
-a = Dataset("a", [str(k) for k in range(40)], np.random.default_rng(0).normal(size=(40, 3)))
-data = HeteroData([a, Dataset("b", ["x"])], [Links("a", "b", range(5), [0] * 5)])
-hetviz.embed(data, "umap", n_epochs=10)
-print("umap" in sys.modules)
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.split() == ["False"]

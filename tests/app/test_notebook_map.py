@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -253,19 +251,6 @@ def test_widget_uses_component_of_app() -> None:
     held = json.loads(text.split("const MODULES = ", 1)[1].split(";\n", 1)[0])
     assert held == {path.name: path.read_text(encoding="utf-8") for path in files}
     assert "</" not in text.split(";\n// The map in a notebook", 1)[0]
-
-
-def test_widget_needs_neither_app_nor_plotly() -> None:
-    script = (
-        "import sys, hetviz\n"
-        "m = hetviz.embed(hetviz.load('digit-views'), 'pca')\n"
-        "m._repr_mimebundle_(); m.widget()\n"
-        "print([x for x in ('streamlit', 'starlette', 'plotly') if x in sys.modules])"
-    )
-    ran = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert ran.stdout.strip() == "[]"
 
 
 def test_copy_has_no_widget(data: HeteroData) -> None:

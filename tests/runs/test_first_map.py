@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import replace
 from typing import Any
 
@@ -313,19 +311,6 @@ def test_likely_methods_leave_out_those_far_behind(table: Any) -> None:
     # A method that was nearly as good is tried, and chosen as it is better on these data.
     table["shapes"]["linked"][1]["behind"] = module.MAX_BEHIND
     assert choose_method(linked_data(50), likely=True).method == "cdmca"
-
-
-def test_first_map_of_a_small_table_loads_no_slow_library() -> None:
-    code = (
-        "import sys, numpy as np, hetviz\n"
-        "X = np.random.default_rng(0).normal(size=(60, 2))\n"
-        "hetviz.embed(hetviz.HeteroData.from_frames({'items': X}))\n"
-        "print('umap' in sys.modules)"
-    )
-    result = subprocess.run(
-        [sys.executable, "-c", code], check=False, capture_output=True, text=True
-    )
-    assert result.stdout.strip() == "False", result.stderr
 
 
 @pytest.mark.filterwarnings("ignore::hetviz.errors.DataWarning")
