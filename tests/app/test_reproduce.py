@@ -18,9 +18,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 import hetviz
 from hetviz import codec
+from hetviz.cli import main
 from hetviz.errors import Cancelled, DataError, HetvizError, ParameterError
 from hetviz.exports.model import MODEL
 from hetviz.exports.reproduce import map_recipe, reason_against_recipe
@@ -54,7 +56,6 @@ from tests.waits import PATIENCE_S
 
 ROOT = Path(hetviz.__file__).parents[1]
 N_ACTIONS = 30
-COMMANDS = (("-m", "hetviz", "run", "recipe.toml"), ("reproduce.py",))
 METHODS: dict[str, dict[str, object]] = {
     "mr-sne": {"n_iter": 30, "perplexity": 6.0},
     "joint-map": {"n_iter": 20, "n_axes": 6, "perplexity": 6.0},
@@ -207,18 +208,20 @@ def recipe_of(run: MapResult) -> bytes:
     return map_recipe(run.origin)
 
 
-def reproduce(content: bytes, folder: Path, command: tuple[str, ...] = ()) -> str:
-    """Run the script of a recipe, or a command of Python; return the coordinates as CSV."""
+def reproduce(content: bytes, folder: Path, by: str = "here") -> str:
+    """Run the script of a recipe, here or in a process, or a command; return the CSV."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         archive.extractall(folder)
     out = folder / "run"
-    if command:
+    if by == "process":
         # The number of threads does not matter.
         threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), "2")
         env = {**os.environ, **threads, "PYTHONPATH": str(ROOT)}
-        subprocess.run(
-            [sys.executable, *command], cwd=folder, env=env, check=True, timeout=PATIENCE_S
-        )
+        command = [sys.executable, "reproduce.py"]
+        subprocess.run(command, cwd=folder, env=env, check=True, timeout=PATIENCE_S)
+    elif by == "command":
+        with threadpool_limits(2):
+            assert main(["run", str(folder / "recipe.toml"), "--out", str(out)]) == 0
     else:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -233,7 +236,7 @@ def reproduce(content: bytes, folder: Path, command: tuple[str, ...] = ()) -> st
 def test_maps_after_random_actions_are_reproduced(project: Project, tmp_path: Path) -> None:
     actions = [*project.actions(), *project.actions()]
     seen: dict[str, bytes] = {}
-    warm_maps, commands = 0, list(COMMANDS)
+    warm_maps, ways = 0, ["process", "command"]
     order = project.rng.permutation(len(actions))[: N_ACTIONS - 1]
     for action in [project.make_map, *(actions[at] for at in order)]:
         project.act(action)
@@ -246,15 +249,15 @@ def test_maps_after_random_actions_are_reproduced(project: Project, tmp_path: Pa
         seen[run.id] = content
         is_warm = run.start is not None
         warm_maps += is_warm
-        command = commands.pop() if commands and is_warm else ()
-        text = reproduce(content, tmp_path / run.id, command)
+        way = ways.pop() if ways and is_warm else "here"
+        text = reproduce(content, tmp_path / run.id, way)
         # The map was made from the present data, and is what the page shows.
         shown = project.state.embedding(run)
         assert shown is not None
         assert text == coordinates_csv(shown), project.done
         assert (tmp_path / run.id / "start.csv").exists() == is_warm
         assert (tmp_path / run.id / "only.csv").exists() == (run.only is not None)
-    assert not commands
+    assert not ways
     assert warm_maps >= 4
     assert {"undo", "leave_out", "rename", "refit_some_freely"} <= set(project.done)
     # A project that is opened again has the same recipes.

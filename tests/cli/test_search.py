@@ -5,6 +5,12 @@ import json
 import pytest
 
 from hetviz.cli import main
+from tests.samples import read_once
+
+
+@pytest.fixture(autouse=True)
+def few_digits(monkeypatch):
+    read_once(monkeypatch, subset=True)
 
 
 def test_search_prints_cost_and_result(capsys, tmp_path):
