@@ -8,7 +8,8 @@ from functools import cache
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
-from streamlit.testing.v1 import AppTest
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache
+from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 
 from hetviz.data import HeteroData
 from hetviz.ui.jobs.jobs import JOBS
@@ -24,6 +25,18 @@ Visit = Callable[..., AppTest]
 
 # Each new AppTest looks through all installed packages for components; they stay the same.
 _components = cache(manifest_scanner.scan_component_manifests)
+# Each run compiles its pages,
+_scripts = ScriptCache()
+# and looks a thousand times a second whether it has ended.
+_look_for_end = local_script_runner.require_widgets_deltas
+
+
+def _wait_for_end(runner: local_script_runner.LocalScriptRunner, timeout: float) -> None:
+    thread = runner._script_thread
+    assert thread is not None
+    thread.join(timeout)
+    if thread.is_alive():
+        _look_for_end(runner, 0.0)
 
 
 @pytest.fixture(autouse=True)
@@ -43,8 +56,11 @@ def emoji() -> HeteroData:
 
 
 @pytest.fixture
-def visit(monkeypatch: pytest.MonkeyPatch) -> Visit:
+def visit(monkeypatch: pytest.MonkeyPatch, reader_here: None) -> Visit:
     """Give a function that opens a page as a new visitor, or as one with a given id."""
+    monkeypatch.setattr(local_script_runner, "require_widgets_deltas", _wait_for_end)
+    for module in (app_test, local_script_runner):
+        monkeypatch.setattr(module, "ScriptCache", lambda: _scripts)
     monkeypatch.setattr(JOBS, "runner", InlineRunner(JOBS.on_end))
     # A job that runs at once would make a map for each draft of a statement,
     monkeypatch.setattr(preview, "MAX_ROWS", 0)
@@ -55,8 +71,9 @@ def visit(monkeypatch: pytest.MonkeyPatch) -> Visit:
         app = AppTest.from_file(ROUTER, default_timeout=PATIENCE_S)
         if sid is not None:
             app.query_params["s"] = sid
-        app.run()
-        if page != "start":
+        if page == "start":
+            app.run()
+        else:
             go(app, page)
         assert not app.exception
         assert "page-state" in app.session_state, [str(element) for element in app.main]
