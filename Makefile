@@ -66,8 +66,9 @@ types: $(TOOLS)
 kernels: $(RUNTIME)
 	@env $(ONE_THREAD) $(PY) -m tools.compile_kernels
 
+# What the tests of a file share is made in one process.
 unit: $(TOOLS)
-	$(PYTEST) -n 2 --dist loadgroup -m 'not browser and not soak'
+	$(PYTEST) -n 2 --dist loadfile -m 'not browser and not soak'
 
 # Two browsers, because they mostly wait. Tests of a file mostly share a server.
 browser: $(TOOLS)

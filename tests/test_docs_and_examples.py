@@ -95,17 +95,12 @@ SHOWN = {
     for page in [*DOCS.rglob("*.md"), ROOT / "README.md"]
     if re.search(r"^```(python|console)$", text := page.read_text(encoding="utf-8"), flags=re.M)
 }
-# umap-learn compiles in each process, so one process runs all of its pages.
-PAGES = [
-    pytest.param(page, marks=[pytest.mark.xdist_group("umap-learn")] * ('"umap"' in text))
-    for page, text in sorted(SHOWN.items())
-]
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::hetviz.errors.DataWarning")
 @pytest.mark.filterwarnings("ignore::hetviz.errors.ConvergenceWarning")
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", sorted(SHOWN))
 def test_page_code_runs(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -19,8 +19,6 @@ import pytest
 
 from hetviz import _higher_layers as doors
 
-# One process parses all sources, once.
-pytestmark = pytest.mark.xdist_group("layers")
 ROOT = Path(__file__).resolve().parents[1]
 
 # One entry per layer, from the bottom up. `hetviz` itself is the lazy public face in __init__.py.

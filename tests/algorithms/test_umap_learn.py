@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import os
 import subprocess
 import sys
@@ -21,15 +22,20 @@ from hetviz.errors import NotApplicableError, ParameterError
 from hetviz.features.spaces.affinities import dataset_neighbors
 from hetviz.metrics.fit.summary import evaluate
 
-# umap-learn compiles in each process, so all its tests share one.
-pytestmark = pytest.mark.xdist_group("umap-learn")
-
 RNG = np.random.default_rng(3)
 GROUP = np.arange(180) % 4
 X = 4.0 * RNG.normal(size=(4, 8))[GROUP] + RNG.normal(size=(180, 8))
 IDS = [f"i{k}" for k in range(180)]
 ITEMS = Dataset("items", IDS, X)
 DATA = HeteroData([ITEMS], labels=[Labels("items", "group", GROUP.tolist())])
+
+
+@pytest.fixture(autouse=True)
+def graph_is_not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    umap = importlib.import_module("umap.umap_")
+    for name in ("smooth_knn_dist", "compute_membership_strengths"):
+        # To compile them takes longer than they do as plain Python.
+        monkeypatch.setattr(umap, name, getattr(umap, name).py_func)
 
 
 def theirs(**params: Any) -> Any:

@@ -11,8 +11,6 @@ from tests.browser.harness import Server
 from tests.lasting.faults import KILLED, SURVIVED, moments, running, table
 from tests.lasting.visitor import Visitor
 
-ONE_SERVER = pytest.mark.xdist_group("standing-server")
-
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Server]]:
@@ -30,7 +28,6 @@ def test_acknowledged_steps_survive_killed_server(kind: str, tmp_path: Path) -> 
     assert tally.faults == 1
 
 
-@ONE_SERVER
 @pytest.mark.parametrize("kind", SURVIVED)
 def test_acknowledged_steps_survive_fault(kind: str, server: tuple[Path, Server]) -> None:
     home, server = server
@@ -41,11 +38,10 @@ def test_acknowledged_steps_survive_fault(kind: str, server: tuple[Path, Server]
     assert tally.acts > 0
 
 
-@ONE_SERVER
 def test_visitors_are_isolated(server: tuple[Path, Server]) -> None:
     _, server = server
-    visitors = [Visitor(server.url).come() for _ in range(3)]
-    words = [f"canary{n}x7Qz" for n in range(3)]
+    visitors = [Visitor(server.url).come() for _ in range(2)]
+    words = [f"canary{n}x7Qz" for n in range(2)]
     for visitor, word in zip(visitors, words, strict=True):
         # The same file name in each, and as many rows.
         visitor.go("home")

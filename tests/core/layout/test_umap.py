@@ -28,7 +28,6 @@ START = spread_out(spectral_start(GRAPH, 2, np.random.default_rng(0)), np.random
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.xdist_group("umap-learn")
 def test_graph_and_curve_equal_umap_learn(monkeypatch: pytest.MonkeyPatch) -> None:
     umap = pytest.importorskip("umap.umap_")
     for name in ("smooth_knn_dist", "compute_membership_strengths"):

@@ -181,7 +181,6 @@ def two_workers() -> Iterator[Scheduler]:
             yield scheduler
 
 
-@pytest.mark.xdist_group("cluster")
 def test_run_large_is_byte_equal_for_all_schedulers(
     tmp_path: Path, two_workers: Scheduler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -216,7 +215,6 @@ def test_run_large_is_byte_equal_for_all_schedulers(
             urlopen(page, timeout=PATIENCE_S)
 
 
-@pytest.mark.xdist_group("cluster")
 def test_run_large_survives_a_killed_worker(tmp_path: Path, two_workers: Scheduler) -> None:
     recipe = Made().write(tmp_path, rows=70)
     expected = bytes_of(hetviz.run_recipe(recipe, tmp_path / "whole"))
@@ -523,7 +521,6 @@ def test_refinement_keeps_more_neighbours(
     assert few["n_unplaced"] == 0
 
 
-@pytest.mark.xdist_group("cluster")
 @pytest.mark.parametrize("method", ["mr-sne", "umap"])
 def test_refinement_does_not_depend_on_scheduler(
     method: str, tmp_path: Path, two_workers: Scheduler
