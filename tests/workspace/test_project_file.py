@@ -5,10 +5,8 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-import os
 import random
 import stat
-import subprocess
 import sys
 import time
 import zipfile
@@ -496,31 +494,19 @@ def test_reopened_project_uses_read_cache(tmp_path: Path, monkeypatch: pytest.Mo
     assert again.state.data is not None and again.state.data["trees"].X is not None
 
 
-FULL = """
-import resource, sys
-from pathlib import Path
-from hetviz.errors import HetvizError
-from hetviz.workspace import Sessions, open_project
-content, folder = Path(sys.argv[1]).read_bytes(), Path(sys.argv[2])
-for limit in map(int, sys.argv[3:]):
-    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
-    try:
-        open_project(content, "mine.hetviz", Sessions(folder))
-    except HetvizError as error:
-        print(limit, error.problems[0].code, error)
-"""
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="it has no such limit")
-def test_full_disk_leaves_no_session(saved: bytes, tmp_path: Path) -> None:
-    path = tmp_path / "mine.hetviz"
-    path.write_bytes(saved)
-    limits = ["10", "200", "1000"]
-    command = [sys.executable, "-c", FULL, str(path), str(tmp_path / "s"), *limits]
-    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    for limit in limits:
-        refusal = f"{limit} no-room mine.hetviz: This could not be saved: "
-        assert refusal in ran.stdout, ran.stderr
+@pytest.mark.parametrize("n_bytes", [10, 200, 1000])
+def test_full_disk_leaves_no_session(n_bytes: int, saved: bytes, tmp_path: Path) -> None:
+    import resource
+
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, limits[1]))
+    try:
+        with pytest.raises(HetvizError, match="This could not be saved: ") as refused:
+            open_project(saved, "mine.hetviz", Sessions(tmp_path / "s"))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert [(one.code, one.where) for one in refused.value.problems] == [("no-room", "mine.hetviz")]
     assert list((tmp_path / "s").iterdir()) == []
 
 
@@ -579,19 +565,17 @@ def test_project_command_prints_summary(
     assert main(["project", str(path)]) == 1
 
 
-def test_project_command_opens(saved: bytes, tmp_path: Path) -> None:
+def test_project_command_opens(
+    saved: bytes,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     path, home = tmp_path / "mine.hetviz", tmp_path / "home"
     path.write_bytes(saved)
-    command = [sys.executable, "-m", "hetviz", "project", str(path), "--open", "--json"]
-    ran = subprocess.run(
-        command,
-        cwd=ROOT,
-        env={**os.environ, "HETVIZ_HOME": str(home)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    sid = json.loads(ran.stdout)["address"].removeprefix("/?s=")
+    monkeypatch.setattr("hetviz.workspace.SESSIONS", Sessions(home / "sessions"))
+    assert main(["project", str(path), "--open", "--json"]) == 0
+    sid = json.loads(capsys.readouterr().out)["address"].removeprefix("/?s=")
     workspace = Sessions(home / "sessions").get(sid)
     assert summarize(workspace).maps == 2
     workspace.do(StartJob("j", "PCA"))
