@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from hetviz._samples import sample_path, sample_root
@@ -22,6 +23,7 @@ from hetviz.jobs.tasks import maps
 from hetviz.progress import Progress
 from hetviz.runs import first_map
 from hetviz.runs.compare.comparison import Candidate, Comparison
+from hetviz.workspace.commands import opening
 from tests.depth import DEPTH
 
 _read = reading._read_bundle_files
@@ -53,6 +55,33 @@ def first_rows(root: Path) -> Loaded:
         return loaded
     subset = {name: entry.ids[:_FEW] for name, entry in loaded.data.datasets.items()}
     return replace(loaded, data=loaded.data.edit().subset(subset))
+
+
+@cache
+def few_emoji() -> Loaded:
+    """Return a quarter of the emoji, the keywords of these, and their places on the map."""
+    root = sample_path("emoji")
+    assert root is not None
+    loaded = whole(root)
+    data, embedding = loaded.data, loaded.map
+    assert embedding is not None
+    rows = {"emoji": np.arange(0, len(data["emoji"]), 4)}
+    keywords = [
+        np.concatenate([links.i, links.j])
+        if links.source == "keywords"
+        else links.j[np.isin(links.i, rows["emoji"])]
+        for links in data.links
+    ]
+    rows["keywords"] = np.unique(np.concatenate(keywords))
+    ids = {name: data[name].ids[keep] for name, keep in rows.items()}
+    places = {name: embedding.coordinates[name][keep] for name, keep in rows.items()}
+    subset = data.edit().subset(ids)
+    return replace(loaded, data=subset, map=Embedding(places, ids, note=embedding.note))
+
+
+def read_few_emoji(patch: pytest.MonkeyPatch) -> None:
+    """Open a quarter of the emoji wherever the sample is opened."""
+    patch.setattr(opening, "read_sample", lambda name: few_emoji())
 
 
 def read_once(patch: pytest.MonkeyPatch, *, subset: bool = False) -> None:

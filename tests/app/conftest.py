@@ -18,7 +18,7 @@ from hetviz.ui.shell.paths import PAGES, ROUTER
 from hetviz.ui.statements import candidate_search, preview
 from hetviz.workspace import SESSIONS, Workspace
 from tests.inline_runner import InlineRunner
-from tests.samples import measure_once, sample, try_once
+from tests.samples import measure_once, read_few_emoji, sample, try_once
 from tests.waits import PATIENCE_S
 
 Visit = Callable[..., AppTest]
@@ -53,6 +53,18 @@ def maps_are_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def emoji() -> HeteroData:
     return sample("emoji")
+
+
+@pytest.fixture
+def whole_emoji() -> None:
+    """Have `few_emoji` leave the sample as it is."""
+
+
+@pytest.fixture
+def few_emoji(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Open less of the sample in tests for which its number of items does not matter."""
+    if "whole_emoji" not in request.fixturenames:
+        read_few_emoji(monkeypatch)
 
 
 @pytest.fixture

@@ -25,6 +25,8 @@ from tests.app.conftest import Visit, go, html_of, page_of, workspace_of
 from tests.app.test_compare_rows import shop_files
 from tests.app.test_pages import upload
 
+pytestmark = pytest.mark.usefixtures("few_emoji")
+
 
 def press(app: AppTest, key: str) -> AppTest:
     app.button(key=key).click().run()

@@ -26,6 +26,8 @@ COMPARED: dict[tuple[str, str], bytes] = {}
 compare_methods = tasks.compare_methods
 PICKED = {"compare-pca", "compare-guided-projection", "compare-cdmca"}
 
+pytestmark = pytest.mark.usefixtures("few_emoji")
+
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,6 +75,7 @@ def test_empty_page_shows_next_step(visit: Visit, monkeypatch: pytest.MonkeyPatc
     assert "Nothing to compare yet" in html_of(visit("compare"))
 
 
+@pytest.mark.usefixtures("whole_emoji")
 def test_every_method_has_a_row_with_reasons_and_cost(visit: Visit) -> None:
     app = visit("compare")
     text = html_of(app)

@@ -26,6 +26,8 @@ from tests.app.conftest import Visit, html_of, workspace_of
 from tests.app.test_pages import ops, press
 from tests.workspace.helpers import record_map
 
+pytestmark = pytest.mark.usefixtures("few_emoji")
+
 MANY = 4_130
 
 
@@ -40,6 +42,7 @@ def table(app: AppTest, name: str = "table-link") -> pd.DataFrame:
     return next(t for t in app.data_editor if (t.key or "").startswith(name)).value
 
 
+@pytest.mark.usefixtures("whole_emoji")
 def test_headline_shows_counts_and_share_of_close_links(visit: Visit) -> None:
     app = visit("guidance")
     page = html_of(app)
@@ -72,6 +75,7 @@ def test_headline_and_curve_show_same_share(visit: Visit) -> None:
     assert int(best[1]) >= int(share[1])
 
 
+@pytest.mark.usefixtures("whole_emoji")
 def test_unmet_statements_follow_point_of_curve(
     visit: Visit,
 ) -> None:
@@ -182,6 +186,7 @@ def test_refit_uses_current_guidance(visit: Visit) -> None:
     assert state.is_current(state.run)
 
 
+@pytest.mark.usefixtures("whole_emoji")
 def test_link_is_added(visit: Visit) -> None:
     app = visit("guidance")
     data = workspace_of(app).state.opened()
@@ -301,6 +306,7 @@ def hand_in(app: AppTest, text: str) -> AppTest:
     return app
 
 
+@pytest.mark.usefixtures("whole_emoji")
 def test_guidance_file_is_reviewed_row_by_row(visit: Visit) -> None:
     app = hand_in(visit("guidance"), FILE)
     page = html_of(app)
@@ -336,6 +342,7 @@ def test_guidance_file_without_news_adds_nothing(visit: Visit) -> None:
     assert [str(value) for value in mine.values if value] == ["even"]
 
 
+@pytest.mark.usefixtures("whole_emoji")
 @pytest.mark.parametrize("text", ["no,guidance\n1,2\n", "", "source_id,target_id\n"])
 def test_broken_guidance_file_changes_nothing(text: str, visit: Visit) -> None:
     app = hand_in(visit("guidance"), text)
