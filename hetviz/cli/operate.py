@@ -213,12 +213,15 @@ def _prune(home: Path, args: argparse.Namespace) -> list[dict[str, object]]:
 
     from hetviz.serve import upkeep
 
+    if args.days is not None and args.days < 0:
+        raise ParameterError("--days must be at least 0.")
     removals = upkeep.prune(home, args.days, dry_run=not args.yes)
     megabytes = sum(removal.megabytes for removal in removals)
+    listed = f"{count(len(removals), 'line')} ({megabytes:,.1f} MB)"
     if args.yes:
-        sys.stderr.write(f"Removed {megabytes:,.1f} MB.\n")
+        sys.stderr.write(f"Removed what is listed: {listed}.\n")
     elif removals:
-        sys.stderr.write(f"Nothing was removed. --yes removes these {megabytes:,.1f} MB.\n")
+        sys.stderr.write(f"Nothing was removed. --yes removes what is listed: {listed}.\n")
     return [asdict(removal) for removal in removals]
 
 

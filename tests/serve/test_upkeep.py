@@ -188,6 +188,8 @@ def test_prune_asks_and_leaves_open_projects(
     assert upkeep.prune(home, days=30) == []
     assert not upkeep.remove_project(folder)
     sessions.close()
+    assert cli.main([*command, "--days", "-1", "--yes"]) == 1
+    assert "at least 0" in capsys.readouterr().err
     assert cli.main([*command, "--days", "91"]) == 0
     assert "not opened" not in capsys.readouterr().out
     # Without --yes it only lists.
@@ -196,7 +198,9 @@ def test_prune_asks_and_leaves_open_projects(
     head, line = printed.out.splitlines()
     assert head.split() == ["project", "title", "reason", "days", "megabytes"]
     assert line.split()[:1] == [project_hash(sid)] and "not opened for 30 days" in line
-    assert "90" in line.split() and "Nothing was removed" in printed.err
+    assert (
+        "90" in line.split() and "Nothing was removed" in printed.err and "1 line (" in printed.err
+    )
     assert folder.is_dir() and people.owners() == {sid: "ada"}
     # Reading it was no use of it.
     assert [removal.days for removal in upkeep.prune(home, 30, dry_run=True)] == [90]
