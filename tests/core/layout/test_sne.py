@@ -244,21 +244,29 @@ def test_layout_does_not_depend_on_compiled_code(tmp_path: Path) -> None:
     code = """
 import sys
 import numpy as np
-from tests.core.layout.test_sne import P, START, Phase, SneLayout
+import scipy.sparse as sp
+from hetviz.core.layout.sne import Phase, SneLayout
+order, P, START = sys.argv[1], sp.load_npz(sys.argv[2]), np.load(sys.argv[3])
 layout = SneLayout(P, START)
-if sys.argv[1] == "parts":
+if order == "parts":
     layout.kl(exact=True)
     layout.gradient()
 layout = SneLayout(P, START)
 layout.run([Phase(100)])
 print(layout.positions.tobytes().hex())
 """
+    files = [str(tmp_path / name) for name in ("P.npz", "start.npy")]
+    sp.save_npz(files[0], P)
+    np.save(files[1], START)
     result = []
     for order in ("whole", "parts", "parts"):
         # the third process finds the parts compiled
         env = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / order)}
         done = subprocess.run(
-            [sys.executable, "-c", code, order], env=env, stdout=subprocess.PIPE, check=True
+            [sys.executable, "-c", code, order, *files],
+            env=env,
+            stdout=subprocess.PIPE,
+            check=True,
         )
         result.append(done.stdout)
     assert result[0] == result[1] == result[2]
