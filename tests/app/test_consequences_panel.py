@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 import hetviz
 from hetviz import Embedding
@@ -64,6 +65,7 @@ def after_statement(visit: Visit, monkeypatch: Any) -> Any:
     return app
 
 
+@pytest.mark.usefixtures("few_emoji")
 def test_consequences_are_shown_and_can_be_undone(visit: Visit, monkeypatch: Any) -> None:
     app = after_statement(visit, monkeypatch)
     text = html_of(app)
@@ -77,6 +79,7 @@ def test_consequences_are_shown_and_can_be_undone(visit: Visit, monkeypatch: Any
     assert "outcome-keep" not in {button.key for button in app.button}
 
 
+@pytest.mark.usefixtures("few_emoji")
 def test_moved_items_are_shown_for_last_refit_only(visit: Visit, monkeypatch: Any) -> None:
     app = after_statement(visit, monkeypatch)
     workspace = workspace_of(app)

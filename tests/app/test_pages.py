@@ -237,6 +237,7 @@ def test_colour_is_a_command(visit: Visit) -> None:
     assert map_of(app)["colour"]["categories"] == ["Emoji", "Keywords"]
 
 
+@pytest.mark.usefixtures("few_emoji")
 def test_method_runs_with_held_out_links(visit: Visit) -> None:
     app = press(visit(), "open-digits")
     go(app, "map")
@@ -254,6 +255,7 @@ def test_method_runs_with_held_out_links(visit: Visit) -> None:
     assert workspace_of(app).state.chosen == "shipped"
 
 
+@pytest.mark.usefixtures("few_emoji")
 def test_notes_of_method_are_shown_below_map(visit: Visit) -> None:
     app = press(visit(), "open-digit-views")
     JOBS.start(
