@@ -39,10 +39,16 @@ from hetviz.plots.colour import colouring
 from hetviz.plots.palette import tokens
 from hetviz.runs.embed.run import EmbeddingOrigin, MapOrigin, Run, fit_run
 from hetviz.runs.recipe import coordinates_hash, read_recipe
+from tests.samples import few_emoji, read_once
 from tests.waits import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[2]
 DANGEROUS = ["=1+1", "+1", "-1", "@x", "</script><b>"]
+
+
+@pytest.fixture(autouse=True)
+def few_digits(monkeypatch: pytest.MonkeyPatch) -> None:
+    read_once(monkeypatch, subset=True)
 
 
 @cache
@@ -279,7 +285,7 @@ def test_report_describes_method_and_quality(tmp_path: Path) -> None:
     text = file.read_text(encoding="utf-8")
     for words in (
         "Text for a methods section",
-        "We placed 700 pixels, 700 fourier and 700 shape together by Principal components",
+        "We placed 80 pixels, 80 fourier and 80 shape together by Principal components",
         "@misc{pca,\n  author = {K. Pearson},",
         "howpublished = {Philosophical Magazine 2, 559-572}",
         "doi = {10.1080/14786440109462720}",
@@ -308,7 +314,7 @@ def test_report_describes_method_and_quality(tmp_path: Path) -> None:
 
 
 def test_report_numbers_link_to_their_rows(tmp_path: Path) -> None:
-    emoji = hetviz.load("emoji")
+    emoji = few_emoji().data
     m = hetviz.embed(emoji, "graph-axes")
     settings = FigureSettings(names="regions")
     file = hetviz.write_report(emoji, m, tmp_path / "r.html", settings=settings)
@@ -326,7 +332,7 @@ def test_cli_exports_and_reports(tmp_path: Path, capsys: pytest.CaptureFixture[s
     out, model = str(tmp_path / "a"), tmp_path / "model.zip"
     embed = ["embed", "digit-views", "--method", "pca", "--out", out, "--model", str(model)]
     assert main(embed) == 0
-    assert hetviz.load_model(model).embedding_.n_rows == 2100
+    assert hetviz.load_model(model).embedding_.n_rows == 240
     capsys.readouterr()
     files = [str(tmp_path / name) for name in ("map.png", "map.html", "c.parquet")]
     assert main(["export", out, *files, "--json"]) == 0
