@@ -52,7 +52,9 @@ def examples_choose_methods_once(
 @pytest.fixture
 def reader_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Read files in this process, for tests of what is read: each start of a reader takes long."""
+    from hetviz.errors import DataError, Problem
     from hetviz.io.intake import child, isolated
+    from hetviz.workers import reader
 
     def run(
         request: isolated.Request,
@@ -61,10 +63,20 @@ def reader_here(monkeypatch: pytest.MonkeyPatch) -> None:
         into: IO[bytes] | None = None,
     ) -> bytes:
         content = b"".join(isolated.encode_buffers(request, isolated.REQUEST_RECORDS))
-        with warnings.catch_warnings():
-            # Nothing shows those of a reader.
-            warnings.simplefilter("ignore")
-            answer = b"".join(child._answer(content, on_progress or (lambda *_: None)))
+        try:
+            with warnings.catch_warnings():
+                # Nothing shows those of a reader.
+                warnings.simplefilter("ignore")
+                answer = b"".join(child._answer(content, on_progress or (lambda *_: None)))
+        except DataError:
+            raise
+        except Exception:
+            # It would have ended the reader.
+            failure = reader._failure_of(1, processor_s)
+            assert failure is not None
+            code, message, remedy = failure
+            problem = Problem(code, request.names, message, "", remedy)
+            raise reader.ReaderFailed(problem, "") from None
         if into is None:
             return answer
         into.write(answer)

@@ -196,24 +196,16 @@ def test_processor_limit_is_setting(
 
 
 @pytest.fixture
-def parsed_names(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Note the names of files whose bytes are parsed, here or in a process."""
+def parsed_names(reader_here: None, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Note the names of files whose bytes are parsed; readers must run here."""
     names: list[str] = []
-    parse_here, request = parse.parse_files, child._request
+    parse_here = parse.parse_files
 
     def parse_files(files: Any, choices: Any) -> Any:
         names.extend(name for name, _ in files)
         return parse_here(files, choices)
 
-    def noted_request(
-        files: Any, choices: Any, task: str, container: Any = None, *rest: Any
-    ) -> Any:
-        if container is None:
-            names.extend(name for name, _ in files)
-        return request(files, choices, task, container, *rest)
-
     monkeypatch.setattr(parse, "parse_files", parse_files)
-    monkeypatch.setattr(child, "_request", noted_request)
     return names
 
 
@@ -221,7 +213,6 @@ LONG = "\n".join(["id,size,kind", *(f"i{k},{k * 7 % 997}.5,{'abc'[k % 3]}" for k
 ROWS = [["id", "size", "kind"], *([f"i{k}", k * 7 % 97, "abc"[k % 3]] for k in range(60))]
 
 
-@pytest.mark.usefixtures("reader_here")
 @pytest.mark.parametrize(
     ("name", "content"),
     [
