@@ -36,6 +36,7 @@ _MIN_LETTERS, _CODE_LETTERS = 4, 2
 # Minimum size of a dataset relative to the one whose items describe it.
 _MIN_RELATIVE_SIZE = 0.6
 _DIGIT = re.compile(r"\d")
+_DECADE = re.compile(r"[12]\d\d0s")
 _LETTERS = re.compile(r"[^\W\d_]{2}|[\u3040-\u9fff\uac00-\ud7af]")
 # File names, machine names, codes and running ids such as shop-07 are no names.
 _BAD_NAME = re.compile(
@@ -183,6 +184,8 @@ def _value_text(column: str, value: str, is_label: bool) -> str:
         return capital(plain_value(column))
     if _LETTERS.search(text):
         return capital(text)
+    if _DECADE.fullmatch(text) and column.casefold() == "decade":
+        return text
     return capital(f"{plain_value(column)} {text}") if is_label else ""
 
 
@@ -239,7 +242,7 @@ def is_plain_name(text: str) -> bool:
     """Whether a text may be a name: short, with letters, no file name, code or running id."""
     return (
         len(text) <= _MAX_LENGTH
-        and _LETTERS.search(text) is not None
+        and (_LETTERS.search(text) or _DECADE.fullmatch(text)) is not None
         and _BAD_NAME.search(text) is None
     )
 

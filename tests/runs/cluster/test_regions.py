@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import hetviz
-from hetviz import Dataset, Embedding, HeteroData, Links
+from hetviz import Dataset, Embedding, HeteroData, Labels, Links
 from hetviz.runs.cluster.contrast import Contrasts
 from hetviz.runs.cluster.names import is_plain_name
 from hetviz.runs.cluster.regions import find_regions
@@ -74,10 +74,28 @@ def test_region_names_are_not_file_names_or_ids() -> None:
 
 @pytest.mark.parametrize(
     ("called", "is_name"),
-    [("Shop-{}", False), ("x{}", False), ("{}.png", False), ("Decade 19{}", True)],
+    [("Shop-{}", False), ("x{}", False), ("{}.png", False), ("Decade 19{}", True), ("{}s", False)],
 )
 def test_region_names_are_not_running_ids(called: str, is_name: bool) -> None:
     assert is_plain_name(called.format(80)) == is_name
+
+
+@pytest.mark.parametrize(
+    ("column", "name"), [("decade", "{}s"), ("born in", "Born in {}s"), ("Decade", "{}s")]
+)
+def test_decades_are_named_after_their_column_unless_it_says_no_more(
+    column: str, name: str
+) -> None:
+    years = np.repeat([1960, 1970, 1980], N // 2)
+    ids = [f"r{k}" for k in range(len(years))]
+    decades = np.array([f"{year}s" for year in years], dtype=object)
+    films = Dataset("films", ids)
+    data = HeteroData([films], labels=[Labels("films", column, decades)])
+    Y = np.c_[2.0 * years, np.zeros(len(years))] + np.random.default_rng(0).normal(
+        size=(len(years), 2)
+    )
+    found = hetviz.regions(data, Embedding({"films": Y}, {"films": films.ids}))
+    assert {name.format(year) for year in (1960, 1970, 1980)} <= set(found["name"])
 
 
 def test_regions_do_not_depend_on_row_order() -> None:
