@@ -102,9 +102,11 @@ class GraphAxes(NeighborMapEmbedder):
             data, self._neighbor_affinities, ProgressPart(progress, 0.05, 0.2), self.tie_views
         )
         progress(0.2, "Eigenvectors of the graph")
-        Z, _ = spectral_axes(link_graph(graph), [data.n_rows], self.n_axes, self._seed, power=0.0)
+        links = link_graph(graph)
+        Z, _ = spectral_axes(links, [data.n_rows], self.n_axes, self._seed, power=0.0)
         P = self._axes_affinities(Z, ProgressPart(progress, 0.25, 0.4))
-        sne_map = SneMap(P, data, graph.negative)
+        # Rows of unconnected datasets may be neighbours on the axes.
+        sne_map = SneMap(P, data, graph.negative, connections=links)
         return self._run(sne_map, lambda: sne_fit(sne_map), data, rng, progress, start)
 
     def _neighbor_affinities(self, dataset: Dataset, progress: Progress) -> Sparse | None:

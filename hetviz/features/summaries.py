@@ -12,7 +12,7 @@ from hetviz._types import Array, Ints
 from hetviz.data import Dataset
 from hetviz.data.joins.key_names import TIME_WORDS, table_words, words_of_name
 from hetviz.errors import DataError
-from hetviz.features.columns.names import is_named_id, label_reason
+from hetviz.features.columns.names import are_web_addresses, is_named_id, label_reason
 from hetviz.features.columns.types import Column, infer
 from hetviz.memo import cached_while_alive
 
@@ -91,6 +91,8 @@ def _use_of(column: Column, own: tuple[str, ...]) -> SummaryColumn:
         reason = label_reason(name)
         if reason is None and is_named_id(name):
             reason = "a key or code"
+        if reason is None and are_web_addresses(column.levels):
+            reason = "web addresses"
         if reason is None and TIME_WORDS & set(words):
             reason = "part of a date"
         if reason is None and len(column.levels) > MAX_LEVELS:

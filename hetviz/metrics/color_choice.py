@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from hetviz._types import Bools, Floats, Ints, Rng, Sparse
 from hetviz.data import Embedding, HeteroData
-from hetviz.features.columns.names import is_named_id, label_reason
+from hetviz.features.columns.names import are_web_addresses, is_named_id, label_reason
 from hetviz.features.linked_values import NO_VALUE, most_frequent
 from hetviz.features.summaries import HOW_MANY
 
@@ -205,6 +205,7 @@ def _usable_columns(data: HeteroData) -> Iterator[tuple[str, str, pd.Series]]:
                 numbers = values.to_numpy(dtype=np.float64)
             is_label = is_named_id(column) or label_reason(column, numbers) is not None
             is_label |= column.endswith(HOW_MANY)
+            is_label |= numbers is None and are_web_addresses(values.dropna().unique())
             if column != dataset.title_column and not is_label:
                 yield name, column, values
 

@@ -249,6 +249,16 @@ def test_same_seed_gives_same_map(key: str) -> None:
 
 
 @pytest.mark.parametrize("key", KEYS)
+def test_map_says_which_datasets_nothing_connects(key: str) -> None:
+    X = np.random.default_rng(4).normal(size=(25, 3))
+    alone = Dataset("alone", [f"a{k}" for k in range(25)], X)
+    data = HeteroData([*DATA.datasets.values(), alone], DATA.links, DATA.comparisons, DATA.labels)
+    m = get_method(key)().fit(data).embedding_
+    others = {part for name, part in m.components.items() if name != "alone"}
+    assert m.components["alone"] not in others or not m.placed["alone"].any()
+
+
+@pytest.mark.parametrize("key", KEYS)
 def test_cancel_is_raised(key: str) -> None:
     def cancel(fraction: float, message: str = "", **figures: Any) -> None:
         raise Cancelled

@@ -54,6 +54,16 @@ def test_first_project_is_reviewed_in_three_steps(visit: Visit) -> None:
     assert sum(map(len, data.links)) == 30
 
 
+def test_items_that_nothing_places_are_named_before_the_map(visit: Visit) -> None:
+    # Blocks of lines, each with a name and what is said of it: nothing that places a line.
+    keys = ["", "Offense:", "District:", "Sentence:", "", "Terms:"]
+    rows = "".join(f"{key},{key} {k} of a case\n" for k in range(20) for key in keys)
+    app = upload(first_visit(visit), cases_csv=f"key,info\n{rows}")
+    press(app, "guide-next-map")
+    assert "Nothing places them: no column can be used, and they have no links." in html_of(app)
+    assert "Placed by" not in html_of(app) and "Each table is placed" not in html_of(app)
+
+
 def test_tables_of_the_same_items_are_counted_as_such(visit: Visit) -> None:
     kinds, forms = ("oak", "ash", "rose", "sage", "fern"), ("dwarf", "wild", "red", "tall")
     names = [f"{form} {kind}" for kind in kinds for form in forms]

@@ -45,3 +45,21 @@ def test_find_best_color_skips_ids_and_random_columns() -> None:
     data = data.edit().replace(Dataset("many", ids["many"], table=table[["by chance"]]))
     assert found(data) == json.dumps(["few", "half"])
     assert found(data.edit().replace(Dataset("few", ids["few"]))) is None
+
+
+def test_web_addresses_are_no_first_color() -> None:
+    rng = np.random.default_rng(0)
+    Y = rng.random((300, 2))
+    group = (Y[:, 0] * 4).astype(int)
+    table = pd.DataFrame(
+        {
+            "url": [f"https://x.org/?year={k}" for k in group],
+            "side": rng.permutation(["a", "b", "c"] * 100),
+        }
+    )
+    data = HeteroData([Dataset("many", [f"m{k}" for k in range(300)], table=table)])
+    m = Embedding({"many": Y}, {"many": data["many"].ids})
+    assert find_best_color(data, m) != json.dumps(["many", "url"])
+    renamed = table.drop(columns="url").assign(page=[f"year {k}" for k in group])
+    other = HeteroData([Dataset("many", data["many"].ids, table=renamed)])
+    assert find_best_color(other, m) == json.dumps(["many", "page"])

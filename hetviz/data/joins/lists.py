@@ -42,6 +42,10 @@ _MAX_SAMPLED_CELLS = 2_000
 # Largest share of distinct first parts for which cells count as paths.
 _MAX_PREFIX_SHARE = 0.2
 
+_MIN_CELLS_IN_PARTS = 20
+_MIN_EQUAL_SHARE = 0.9
+_MAX_MOVED_SHARE = 0.05
+
 _DECIMAL = re.compile(r"[<>~]?\s*[+-]?\d[\d.]*,\d+\s*\S{0,5}")
 
 WEIGHTS = ("rare", "same")
@@ -80,8 +84,8 @@ def _are_lists(cells: list[str], listing: list[str], sign: str) -> bool:
     """Return whether cells with commas or slashes are lists.
 
     Not lists are: numbers with a decimal comma, names in parts such as America/New_York or
-    Denver, CO (their first part never comes later), and paths or addresses (few first parts, most
-    last parts unique).
+    Denver, CO (their first part never comes later, or in few of many cells), and paths or addresses
+    (few first parts, most last parts unique).
     """
     if sum(bool(_DECIMAL.fullmatch(cell.strip())) for cell in listing) > 0.5 * len(listing):
         return False
@@ -93,6 +97,8 @@ def _are_lists(cells: list[str], listing: list[str], sign: str) -> bool:
         n_unique_ends = sum(ends[parts[-1]] == 1 for parts in split)
         if len(set(first)) <= _MAX_PREFIX_SHARE * len(split) and n_unique_ends > 0.5 * len(split):
             return False
+    if _are_in_parts(split):
+        return False
     single_cells = {cell.strip() for cell in cells if sign not in cell}
     if any(part in later for part in first) or any(
         entry in single_cells for entry in (*first, *later)
@@ -100,6 +106,21 @@ def _are_lists(cells: list[str], listing: list[str], sign: str) -> bool:
         return True
     # No entry occurs twice: a list if the number of entries differs between cells.
     return sign == "," and (bool(single_cells) or len({len(parts) for parts in split}) > 1)
+
+
+def _are_in_parts(split: list[list[str]]) -> bool:
+    """Return whether many cells have as many parts, and each stays in its place: 1939, May."""
+    if len(split) < _MIN_CELLS_IN_PARTS:
+        return False
+    widths = Counter(map(len, split))
+    first = Counter(parts[0] for parts in split)
+    later = Counter(part for parts in split for part in parts[1:])
+    n_moved = sum(min(n, later[part]) for part, n in first.items())
+    return (
+        widths.most_common(1)[0][1] >= _MIN_EQUAL_SHARE * len(split)
+        and n_moved <= _MAX_MOVED_SHARE * len(split)
+        and min(len(first), len(later)) <= 0.5 * len(split)
+    )
 
 
 def _sample_cells(cells: set[str]) -> list[str]:

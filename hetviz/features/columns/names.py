@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -41,8 +42,15 @@ _REGISTERS = frozenset(
 _CLOCK_PART = re.compile(r".*(hour|minute|second|stunde|sekunde)")
 _LABEL_NUMBER = re.compile(r".*(number|nummer|code|kennzahl)|nr|no|num|id|key")
 _CLOCK_TIME = re.compile(r".*(time|zeit|heure|hora)|departure|arrival")
+_WEB_ADDRESS = re.compile(r"(?:https?|ftp)://|www\.", re.IGNORECASE)
 _MAX_CLOCK_TIME = 2400
 _MIN_CLOCK_VALUES = 5
+
+
+def are_web_addresses(texts: Iterable[object]) -> bool:
+    """Return whether all values of a column are web addresses, which only label."""
+    found = [str(text) for text in texts if text is not None]
+    return bool(found) and all(map(_WEB_ADDRESS.match, found))
 
 
 def label_reason(name: str, numbers: Floats | None = None) -> str | None:

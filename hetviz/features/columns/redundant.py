@@ -8,7 +8,13 @@ from collections.abc import Collection, Mapping
 import numpy as np
 
 from hetviz._types import Floats
-from hetviz.features.columns.names import is_measured, is_named_id, label_reason, words_of
+from hetviz.features.columns.names import (
+    are_web_addresses,
+    is_measured,
+    is_named_id,
+    label_reason,
+    words_of,
+)
 from hetviz.features.columns.types import MAX_CATEGORIES, Column
 
 MAX_KEY_LEVELS = 20
@@ -60,6 +66,8 @@ def exclusion_reasons(columns: Mapping[str, Column], free: Collection[str]) -> d
 def _label_reason(column: Column) -> str | None:
     if column.kind in ("constant", "empty", "date"):
         return None
+    if are_web_addresses(column.levels):
+        return "web addresses"
     is_whole = column.kind == "number" and column.whole
     return label_reason(column.name, column.values if is_whole else None)
 

@@ -28,14 +28,17 @@ class PlacedRows:
     offsets: Mapping[str, slice]
 
     @classmethod
-    def by(cls, graph: Sparse, data: HeteroData) -> PlacedRows:
-        """Find the placed rows; warn about unplaced items and unconnected datasets."""
+    def by(cls, graph: Sparse, data: HeteroData, connections: Sparse | None = None) -> PlacedRows:
+        """Find the placed rows; warn about unplaced items and unconnected datasets.
+
+        `connections` is the graph that connects datasets, if not all edges of `graph` do.
+        """
         mask = np.asarray(graph.sum(axis=1)).ravel() > 0
         missing = {name: int((~mask[rows]).sum()) for name, rows in data.offsets.items()}
         words = ", ".join(f"{count:,} of {name}" for name, count in missing.items() if count)
         if words:
             _warn(f"{words} have no features and no links, so they are left off the map.")
-        components = connected_datasets(data, graph)
+        components = connected_datasets(data, graph if connections is None else connections)
         if len({components[name] for name, rows in data.offsets.items() if mask[rows].any()}) > 1:
             _warn(
                 "Links do not connect all datasets. Unconnected parts share the picture, but their "

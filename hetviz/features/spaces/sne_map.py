@@ -93,6 +93,7 @@ class SneMap:
         negative: Sparse,
         guidance_boost: float = 1.0,
         cannot_link_strength: float = 0.3,
+        connections: Sparse | None = None,
     ) -> None:
         bonds = table_links(data)
         self._strength = guidance_boost
@@ -104,7 +105,7 @@ class SneMap:
             whole = sp.csr_array(P + self._boosted_links)
             total = float(whole.sum())
             P = sp.csr_array(whole / total)
-        self.placed = PlacedRows.by(P, data)
+        self.placed = PlacedRows.by(P, data, connections)
         self._table_links = bonds.among(self.placed.mask)
         left, right, part = self.placed.pairs(self._boosted_links)
         # Linked items are placed next to each other instead of on top of each other.

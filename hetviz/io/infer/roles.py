@@ -12,11 +12,13 @@ from hetviz._pandas import TEXT
 from hetviz._types import Bools
 from hetviz.data.model.checks import MAX_ID_LENGTH
 from hetviz.errors import Problem, limit_problems
-from hetviz.features.columns.names import is_named_id
+from hetviz.features.columns.names import are_web_addresses, is_named_id
 from hetviz.features.columns.types import Column
+from hetviz.features.item_columns import MIN_INDICATORS
 from hetviz.io import gate
 from hetviz.io.infer.ids import guess_id_column, id_candidate
 from hetviz.io.infer.parsed import Table
+from hetviz.io.infer.vocabulary import YES_NO
 
 MAX_LABEL_CLASSES = 20
 _TITLE_NAMES = ("title", "name", "label")
@@ -135,10 +137,18 @@ def named_title(columns: Collection[str]) -> str | None:
 
 
 def guess_labels(columns: Mapping[str, Column], never: Collection[str | None]) -> list[str]:
-    """Return the first column with few categories and few missing cells."""
+    """Return the first column with few categories and few missing cells.
+
+    Of three or more columns of yes and no, none says more than the others.
+    """
+    pairs = {name for name, column in columns.items() if {*map(str.lower, column.levels)} in YES_NO}
     for name, column in columns.items():
         n = len(column.values)
+        if name in pairs and len(pairs) >= MIN_INDICATORS:
+            continue
         if name in never or column.kind != "category" or column.n_missing >= n / 2:
+            continue
+        if are_web_addresses(column.levels):
             continue
         if len(set(column.values) - {None}) <= min(MAX_LABEL_CLASSES, n / 3):
             return [name]

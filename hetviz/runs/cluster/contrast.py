@@ -16,7 +16,7 @@ from hetviz.data import Dataset, HeteroData
 from hetviz.features.columns.names import is_named_id, label_reason
 from hetviz.features.columns.types import Column
 from hetviz.features.interpretation import feature_names
-from hetviz.features.item_columns import group_values, item_columns
+from hetviz.features.item_columns import group_values, indicators, item_columns
 from hetviz.features.relations.words import item_words
 from hetviz.metrics.contrast import correct_p_values, find_frequent_things, find_shifted_numbers
 from hetviz.runs.cluster.names import Facts
@@ -72,6 +72,10 @@ class Contrasts:
                 is_choice = column.kind == "category" and (name, column.name) not in labelled
                 if is_choice and not is_named_id(column.name) and not label_reason(column.name):
                     columns.append((name, column.name, column.values, False))
+            for indicator, x in indicators(own_columns).items():
+                if own_columns[indicator].kind == "number":
+                    values = np.where(x == 1, "yes", np.where(x == 0, "no", None))
+                    columns.append((name, indicator, values, False))
         return Facts.of(self.data, columns, self._words)
 
     @cached_property

@@ -161,6 +161,8 @@ def _are_codes(values: Sequence[str], is_label: bool) -> bool:
 
     Values of a label may be short words, or single digits or letters, but not pairs of letters.
     """
+    if {*map(str.casefold, values)} <= _YES | _NO:
+        return False
     if is_label:
         return all(value.isalpha() and len(value) == _CODE_LETTERS for value in values)
     lengths = {len(value) for value in values}

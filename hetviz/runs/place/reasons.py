@@ -28,7 +28,10 @@ FEATURE, COMPARISON = "feature", "comparison"
 LINKED, SHARED, ALIKE, OTHERWISE = "linked", "shared", "alike", "otherwise"
 """Causes of closeness on joint axes: a link, links to the same items, similar features, or an
 indirect connection through other items."""
+LESS_ALIKE, UNCONNECTED = "less alike", "unconnected"
+"""The same without any links of the dataset: less similar features, and none at all."""
 SAME_ITEM, INDIRECT, SIMILAR = "the same item", "indirect", "similar features"
+LESS_SIMILAR, NOT_CONNECTED = "less similar features", "not connected"
 """Values of `Reason.by`, besides "linked" and "both linked to" an item."""
 _PARTS = ("holds", "features", "elsewhere", "would_move")
 _MAX_ELSEWHERE = 3
@@ -78,8 +81,9 @@ class Why:
     `would_move`: Reasons without which it would move farthest.
     `note`: Further remarks; may be empty.
     `near`: For methods with neighbours on joint axes: share of each cause of closeness, "linked",
-        "shared" (links to the same items), "alike" (similar features) and "otherwise" (through
-        other items). With guidance they sum to 1. Else empty.
+        "shared" (links to the same items), "alike" (similar features), "otherwise" (through other
+        items) and, for datasets without links, "less alike" and "unconnected". With guidance they
+        sum to 1. Else empty.
     """
 
     dataset: str
@@ -132,6 +136,8 @@ class Why:
             SHARED: "links to the same items",
             ALIKE: "similar features",
             OTHERWISE: "indirect connections",
+            LESS_ALIKE: "less similar features",
+            UNCONNECTED: "items that nothing connects with it",
         }
         same = {reason.by == SAME_ITEM for reason in self.holds if reason.kind == LINK}
         if True in same:
@@ -160,6 +166,8 @@ class Why:
         # Two tables may show the same item.
         titles: dict[str, dict[str, None]] = {}
         for reason in self.elsewhere[:_MAX_ELSEWHERE]:
+            if reason.by in (LESS_SIMILAR, NOT_CONNECTED):
+                continue
             verb = "linked to"
             if reason.kind == NEIGHBOUR:
                 is_alike = reason.by in ("", SIMILAR)

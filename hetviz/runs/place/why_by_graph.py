@@ -24,11 +24,15 @@ from hetviz.runs.place.reasons import (
     FAR_SHARE,
     FEATURE,
     INDIRECT,
+    LESS_ALIKE,
+    LESS_SIMILAR,
     LINKED,
+    NOT_CONNECTED,
     OTHERWISE,
     SAME_ITEM,
     SHARED,
     SIMILAR,
+    UNCONNECTED,
     ExplainedMap,
     Reason,
     Why,
@@ -47,6 +51,13 @@ _MIN_GRAPH_SHARE = 0.01
 """Ignore distant neighbours below this share of the attraction."""
 _MAX_LINKED_ROWS = 200
 _MAX_NAME_LENGTH = 32
+_WORDS = {
+    LINKED: "linked",
+    ALIKE: SIMILAR,
+    LESS_ALIKE: LESS_SIMILAR,
+    OTHERWISE: INDIRECT,
+    UNCONNECTED: NOT_CONNECTED,
+}
 
 
 def explain_by_graph(
@@ -164,12 +175,13 @@ def _neighbor_causes(
     shared_rows = set(shared.indices[shared.data > 0].tolist())
     objects = data.object_of
     dataset, at = dataset_at(data, row)
+    connected = _connected_with(data, dataset.name)
     similar: set[int] = set()
     if dataset.X is not None and len(dataset) > 1:
         count = max(1, round(_SIMILAR_SHARE * len(dataset)))
         similar = set((_nearest_rows(dataset.X, at, count) + row - at).tolist())
     guidance_share = attraction.by.get(STATEMENT, np.zeros(len(attraction.rows)))
-    closeness = dict.fromkeys((LINKED, SHARED, ALIKE, OTHERWISE), 0.0)
+    closeness = dict.fromkeys((LINKED, SHARED, ALIKE, LESS_ALIKE, OTHERWISE, UNCONNECTED), 0.0)
     described = {
         *range(max_reasons),
         *np.argsort(-attraction.moves, kind="stable")[:max_reasons].tolist(),
@@ -178,7 +190,12 @@ def _neighbor_causes(
     words: dict[int, str] = {}
     for k, other in enumerate(attraction.rows.tolist()):
         is_same_item = objects[other] == objects[row]
-        cause = ALIKE if other in similar else OTHERWISE
+        name = dataset_at(data, other)[0].name
+        cause = OTHERWISE if name in connected else UNCONNECTED
+        if other in similar:
+            cause = ALIKE
+        elif not connected and name == dataset.name:
+            cause = LESS_ALIKE
         if is_same_item or other in linked:
             cause = LINKED
         elif other in shared_rows:
@@ -195,11 +212,21 @@ def _neighbor_causes(
             # A rarely linked item is the most informative.
             through = item_of(data, common[int(np.argmin(degree))])[2]
             words[k] = f"both linked to {shorten(through, _MAX_NAME_LENGTH)}"
-        elif cause == OTHERWISE:
-            words[k] = INDIRECT
         else:
-            words[k] = "linked" if cause == LINKED else SIMILAR
+            words[k] = _WORDS[cause]
     return {cause: share for cause, share in closeness.items() if share > 0}, words
+
+
+def _connected_with(data: HeteroData, name: str) -> set[str]:
+    """Return the datasets that links or the same items connect with one, with it; or none."""
+    ties = [{links.source, links.target} for links in data.links if (links.weight > 0).any()]
+    ties += [names for entity in data.entities if len(names := set(data.views(entity))) > 1]
+    found: set[str] = set()
+    reached = {name}
+    while reached - found:
+        found |= reached & set().union(*ties)
+        reached = set().union(*(tie for tie in ties if tie & reached))
+    return found
 
 
 def _squared_values(X: Matrix) -> Matrix:

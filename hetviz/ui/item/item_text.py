@@ -9,7 +9,9 @@ import pandas as pd
 from hetviz._text import format_number
 from hetviz.data import HeteroData
 from hetviz.data.model.dataset import ITEM_RESULTS
+from hetviz.features.columns.names import label_reason
 from hetviz.features.columns.types import Column
+from hetviz.features.item_columns import indicators, item_columns
 from hetviz.plots.colour import display_name
 from hetviz.ui.map_data import worker_results
 from hetviz.ui.shell import theme
@@ -55,14 +57,17 @@ def _read_columns(data: HeteroData, dataset: str) -> Mapping[str, Column] | None
 
 
 def facts_of(data: HeteroData, dataset: str, row: int) -> dict[str, tuple[str, str]]:
-    """Return kind and text of each column for one row, the text empty where it is missing."""
+    """Return kind and text of each column for one row, the text empty where it is missing.
+
+    What an item lacks comes last.
+    """
     columns, position = columns_of(data, dataset), row
     if not columns:
         # Read this row alone until all columns are read.
-        from hetviz.features.item_columns import item_columns
-
         columns, position = item_columns(data, dataset, slice(row, row + 1)), 0
-    return {name: (column.kind, cell_text(column, position)) for name, column in columns.items()}
+    lacking = [name for name, x in indicators(columns).items() if x[position] == 0]
+    ordered = dict.fromkeys([*(name for name in columns if name not in lacking), *lacking])
+    return {name: (columns[name].kind, cell_text(columns[name], position)) for name in ordered}
 
 
 def cell_text(column: Column, row: int) -> str:
@@ -72,6 +77,8 @@ def cell_text(column: Column, row: int) -> str:
         return ""
     if not isinstance(value, float):
         return value_text(value)
+    if column.whole and label_reason(column.name, column.values):
+        return f"{value:.0f}"
     return _moment_text(value) if column.kind == "date" else number_text(value, column.kind)
 
 

@@ -163,11 +163,12 @@ def show_summary(
     with st.container(key="guide-items", gap="small"):
         theme.show_section("Items", "each is a point")
         kept = {name: part for name, part in data.datasets.items() if name not in gone}
+        linked = {name for group in data.links for name in (group.source, group.target)}
         lines = "".join(
             _line_html(
                 shape_of(number)[1],
                 count_rows(len(dataset), name),
-                _dataset_text(dataset, is_joined),
+                _dataset_text(dataset, is_joined, name in linked),
             )
             for number, (name, dataset) in enumerate(kept.items())
         )
@@ -182,7 +183,9 @@ def show_summary(
         elif lines := _links_html(data):
             st.html(f'<ul class="hv-guide-summary">{lines}</ul>')
         else:
-            theme.show_note("None. Each table is placed by its own columns.")
+            is_placed = any(not dataset.is_featureless for dataset in kept.values())
+            how = " Each table is placed by its own columns." if is_placed else ""
+            theme.show_note(f"None.{how}")
     if unused:
         theme.show_note(f"Shown, but not used for the map: {join_first(unused, _MAX_COLUMNS)}.")
 
@@ -226,7 +229,7 @@ def _line_html(mark: str, title: str, text: str) -> str:
     )
 
 
-def _dataset_text(dataset: Dataset, is_joined: bool) -> str:
+def _dataset_text(dataset: Dataset, is_joined: bool, is_linked: bool) -> str:
     """Return an example of the items, and the columns that place them; a join changes these."""
     example = ""
     if len(dataset):
@@ -238,4 +241,9 @@ def _dataset_text(dataset: Dataset, is_joined: bool) -> str:
         columns = dict.fromkeys(display_name(name) for step in steps for name in step["columns"])
         if columns:
             return f"{example}Placed by {join_first(list(columns), _MAX_COLUMNS)}."
-    return f"{example}Placed by links only." if dataset.is_featureless else example.rstrip()
+    if not dataset.is_featureless:
+        return example.rstrip()
+    if is_linked:
+        return f"{example}Placed by links only."
+    remedy = "Go back to Columns, and choose what a column is."
+    return f"{example}Nothing places them: no column can be used, and they have no links. {remedy}"

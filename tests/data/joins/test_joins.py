@@ -130,6 +130,13 @@ def test_dataset_from_list_uses_most_frequent_spelling() -> None:
         ([f"lib/tests/t{n}.py" for n in range(9)] + ["tests/lib/a.py", "tests/b.py"], None),
         (["Denver, CO", "Boulder, CO", "Austin, TX"], None),
         (["1,5", "2,25", "3", "<0,5"], None),
+        ([f"{1940 + k}, {month}" for k in range(30) for month in ("May", "June")] + ["1999"], None),
+        (
+            ["Ames, IA", "York, York", "Reno"] + [f"{city}, OH" for city in "abcdefghijklmnopqrst"],
+            None,
+        ),
+        ([f"{a}, {b}" for a in "abcdef" for b in "abcdef"], ","),
+        ([f"{a}, red" for a in "abcdefghijklmnopqrstuvwxyz"] + ["red, blue, a"] * 4, ","),
         (["one", "two"], None),
         (
             ["He came, and he saw that all of it was good", "It ended, as it had to end, badly"],

@@ -669,3 +669,22 @@ def test_html_codes_of_texts_are_read_as_characters() -> None:
     (note,) = [note for note in loaded.notes if note.code == "html-codes"]
     assert (note.where, note.value) == ("films.csv, column title", "Over &amp; out")
     assert note.what.startswith("4 texts with HTML codes")
+
+
+def test_web_addresses_are_no_label_and_no_features() -> None:
+    rows = "".join(f"x{k},https://x.org/?year={k % 5},{k % 7}\n" for k in range(40))
+    data = load("t.csv", f"id,page,v\n{rows}").data
+    assert data.labels == () and data["t"].feature_names == ("v",)
+
+
+@pytest.mark.parametrize(("n_columns", "labels"), [(1, ["c0"]), (2, ["c0"]), (3, ["kind"])])
+def test_one_of_several_columns_of_yes_and_no_is_no_label(
+    n_columns: int, labels: list[str]
+) -> None:
+    names = [f"c{at}" for at in range(n_columns)]
+    rows = ""
+    for k in range(40):
+        cells = [["yes", "no"][k % (at + 2) > 0] for at in range(n_columns)]
+        rows += f"x{k},{','.join(cells)},{'abc'[k % 3]}\n"
+    data = load("t.csv", f"id,{','.join(names)},kind\n{rows}").data
+    assert [label.name for label in data.labels] == labels

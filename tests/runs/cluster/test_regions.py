@@ -98,6 +98,28 @@ def test_decades_are_named_after_their_column_unless_it_says_no_more(
     assert {name.format(year) for year in (1960, 1970, 1980)} <= set(found["name"])
 
 
+@pytest.mark.parametrize(
+    ("present", "absent"),
+    [(1, 0), ("yes", "no"), ("Yes", "No")],
+    ids=["numbers", "words", "capitals"],
+)
+def test_regions_are_named_by_what_their_items_have(present: object, absent: object) -> None:
+    heap = np.repeat(np.arange(4), N // 2)
+    names = ["snow", "barn", "palm_trees", "sex"]
+    table = pd.DataFrame(
+        {name: [present if k == at else absent for k in heap] for at, name in enumerate(names)}
+    )
+    films = Dataset("films", [f"r{k}" for k in range(len(heap))], table=table)
+    Y = np.c_[20.0 * heap, np.zeros(len(heap))] + np.random.default_rng(0).normal(
+        size=(len(heap), 2)
+    )
+    m = Embedding({"films": Y}, {"films": films.ids})
+    found = set(hetviz.regions(HeteroData([films]), m)["name"])
+    assert {"Snow", "Barn", "Palm trees"} <= found
+    # A number may be a code.
+    assert ("Sex" in found) == isinstance(present, str)
+
+
 def test_regions_do_not_depend_on_row_order() -> None:
     data, Y = data_with(["juice", "sweet", "iron", "work"])
     order = np.random.default_rng(1).permutation(N)

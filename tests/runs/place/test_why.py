@@ -19,7 +19,7 @@ from hetviz.core.layout.attraction import (
     sne_stiffness,
 )
 from hetviz.data import Comparisons, Dataset, Embedding, HeteroData, Links
-from hetviz.errors import DataError, HetvizError, NotApplicableError, ParameterError
+from hetviz.errors import DataError, DataWarning, HetvizError, NotApplicableError, ParameterError
 from hetviz.features.spaces.sne_map import SneMap
 from hetviz.runs.embed.run import fit_run
 from hetviz.runs.place import why as module
@@ -323,6 +323,26 @@ def test_why_of_views_names_the_same_item() -> None:
     data = HeteroData([Dataset(n, ids, rng.normal(size=(20, 4)), entity="thing") for n in "ab"])
     explanation = hetviz.why(data, hetviz.embed(data, "joint-map"), "a", "i3", most=30)
     assert [one.by for one in explanation.holds if one.id == "i3"] in ([], ["the same item"])
+
+
+def test_why_claims_no_connection_where_there_is_none() -> None:
+    linked = two_groups()
+    X = np.random.default_rng(5).normal(size=(60, 2))
+    events = Dataset("events", [f"e{k}" for k in range(60)], X)
+    data = HeteroData([*linked.datasets.values(), events], linked.links)
+    with pytest.warns(DataWarning, match="Links do not connect all datasets"):
+        m = hetviz.embed(data, "graph-axes")
+    explanation = hetviz.why(data, m, "events", "e3", most=50)
+    assert {reason.by for reason in explanation.holds} == {
+        "similar features",
+        "less similar features",
+        "not connected",
+    }
+    assert "indirect" not in explanation.sentence
+    assert sum(explanation.near.values()) == pytest.approx(1.0)
+    assert not any("connected" in line for line in explanation.sentences_elsewhere)
+    other = hetviz.why(data, m, "things", "t4", most=50)
+    assert {one.dataset for one in other.holds if one.by == "not connected"} <= {"events"}
 
 
 def test_why_says_what_kind_of_tie_it_is() -> None:
