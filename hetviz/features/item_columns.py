@@ -44,7 +44,7 @@ def indicators(columns: Mapping[str, Column]) -> dict[str, Floats]:
         if column.kind == "number" and column.whole and not _CODED & set(words_of(name)):
             if set(np.unique(column.values[~np.isnan(column.values)])) == {0.0, 1.0}:
                 found[name] = column.values
-        elif {*map(str.lower, column.levels)} == {"yes", "no"}:
+        elif column.codes is not None and {*map(str.lower, column.levels)} == {"yes", "no"}:
             known = column.codes >= 0
             is_yes = np.array([level.lower() == "yes" for level in column.levels])
             found[name] = np.where(known, is_yes[column.codes], np.nan)

@@ -74,7 +74,8 @@ class Contrasts:
                     columns.append((name, column.name, column.values, False))
             for indicator, x in indicators(own_columns).items():
                 if own_columns[indicator].kind == "number":
-                    values = np.where(x == 1, "yes", np.where(x == 0, "no", None))
+                    values = np.full(len(x), None, dtype=object)
+                    values[x == 1], values[x == 0] = "yes", "no"
                     columns.append((name, indicator, values, False))
         return Facts.of(self.data, columns, self._words)
 
