@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -20,7 +22,7 @@ from hetviz.plots.label_placement import NAME_FONT, Frame, drawn_name, name_anch
 from hetviz.plots.palette import Theme, number_scale, pale, shape_of, text_colour, tokens
 from hetviz.plots.paper_map import category_of_region, named_levels
 from hetviz.plots.planar import points_to_draw, proposed_text, unconnected_note
-from hetviz.plots.points import bundle_script
+from hetviz.plots.points import bundle_script, read_chart_style
 from hetviz.runs.cluster.regions import RegionLevel
 
 PICTURE_BYTES = 12_000_000
@@ -28,6 +30,8 @@ PICTURE_BYTES = 12_000_000
 FACT_BYTES = 24_000_000
 """Budget of the table columns shown for an item."""
 MAX_ROWS = 1_000_000
+CHART_BYTES = 12_000_000
+"""Budget of the columns of charts. The first charts come first."""
 _MAX_NAMES = 2_000
 _MAX_FACTS, _MAX_LETTERS = 6, 120
 _STEPS = 64
@@ -36,6 +40,18 @@ _HELP = (
     "nearest items. With the keyboard: arrow keys to move, + and - to zoom, 0 for the whole map, "
     "Enter to select the item in the middle, Escape to clear the selection."
 )
+
+
+@dataclass(frozen=True)
+class PageChart:
+    """A chart of a page: dataset and columns, specs of its columns, and their arrays by key.
+
+    Specs and arrays are those of the app: codes of all rows of a dataset, and links of rows.
+    """
+
+    chart: Sequence[str]
+    specs: Sequence[Mapping[str, object]]
+    arrays: Mapping[str, bytes]
 
 
 def interactive_map(
@@ -49,6 +65,7 @@ def interactive_map(
     picture_bytes: int = PICTURE_BYTES,
     names: str = "groups",
     regions: Sequence[RegionLevel] | None = None,
+    charts: Sequence[PageChart] = (),
 ) -> str:
     """Return a map as one HTML page. `names` and `regions` are those of `paper_map`."""
     picture = points_to_draw(embedding)
@@ -66,6 +83,7 @@ def interactive_map(
     content = _content(data, colouring, picture.points, rows, frame, hidden, picture_bytes) | {
         "facts": facts
     }
+    content |= _charts(data, rows, hidden, charts)
     by_region = names.startswith("regions")
     levels = named_levels(data, picture.points, colouring, regions) if by_region else ()
     if levels:
@@ -100,11 +118,16 @@ def interactive_map(
         'aria-describedby="help"></canvas><div id="tip" hidden></div></div>'
         '<aside><p id="note" hidden></p><p id="count" role="status"></p>'
         '<ul id="matches"></ul><div id="item"></div></aside>'
-        f'</main><p id="help" class="hidden">{escape_html(_HELP)}</p>'
+        '</main><section id="charts" class="charts" aria-label="Charts" hidden>'
+        '<div class="tools"><b id="shown" role="status"></b>'
+        '<button id="show-all" type="button" hidden>Show all</button></div>'
+        '<div id="chart-row" class="hv-dock-row"></div></section>'
+        f'<p id="help" class="hidden">{escape_html(_HELP)}</p>'
         '<p id="status" class="hidden" role="status"></p>'
     )
     script = bundle_script(read_asset("interactive.js"))
-    return html_page(heading, body, read_asset("interactive.css"), script, content)
+    style = read_asset("interactive.css") + (read_chart_style() if content["charts"] else "")
+    return html_page(heading, body, style, script, content)
 
 
 def _content(
@@ -172,6 +195,33 @@ def _content(
         "dark": _palette(colours, "dark"),
         "help": _HELP,
     }  # fmt: skip
+
+
+def _charts(
+    data: HeteroData, rows: Ints, hidden: Collection[str], charts: Sequence[PageChart]
+) -> JsonObject:
+    """Return the charts of shown datasets that fit the budget, with the rows on the page."""
+    kept: list[JsonObject] = []
+    arrays: dict[str, str] = {}
+    bytes_left = CHART_BYTES
+    for item in charts:
+        new = {key: content for key, content in item.arrays.items() if key not in arrays}
+        size = 4 * sum(map(len, new.values())) // 3
+        if size > bytes_left or {item.chart[0], item.chart[2]} & set(hidden):
+            continue
+        bytes_left -= size
+        arrays |= {key: base64.b64encode(content).decode() for key, content in new.items()}
+        kept.append(
+            {"chart": list(item.chart), "specs": cast("list[JsonObject]", list(item.specs))}
+        )
+    if not kept:
+        return {"charts": []}
+    return {
+        "charts": kept,
+        "arrays": arrays,
+        "rows": _text(rows, "<i4"),
+        "offsets": {name: span.start for name, span in data.offsets.items()},
+    }
 
 
 def _has_id(name: str, id: str) -> bool:

@@ -113,10 +113,17 @@ def test_only_numbers_and_dates_are_axes() -> None:
         if choice["axis"] and choice["dataset"] == "customers" and not choice["of"]
     }
     assert axes == {"age", "income", "joined", "seen", "stars", "month"}
-    spec = linked_charts.chart_spec(DATA, "customers", "age", "charts", has_places=True)
+    spec = linked_charts.chart_spec(
+        DATA, "customers", "age", lambda array: array.key, has_places=True
+    )
     assert spec is not None
     assert spec["places"] is not None
-    assert linked_charts.chart_spec(DATA, "customers", "city", "charts", has_places=True) is None
+    assert (
+        linked_charts.chart_spec(
+            DATA, "customers", "city", lambda array: array.key, has_places=True
+        )
+        is None
+    )
 
 
 def test_column_of_texts_has_no_chart() -> None:
@@ -193,6 +200,24 @@ def test_charts_of_removed_datasets_are_left_out(monkeypatch: pytest.MonkeyPatch
     view = replace(state.view, has_charts=True, charts=charts)
     spec = spec_of(replace(state, view=view), monkeypatch)
     assert spec["charts"] == [["customers", "age", ""], list(scatter)]
+
+
+def test_page_gets_charts_with_their_arrays() -> None:
+    state = State(data=DATA)
+    charts = (
+        ("customers", "age", "", "income"),
+        ("products", "kind", "customers"),
+        ("customers", "note", ""),
+        ("gone", "age", ""),
+    )
+    scatter, linked = linked_charts.page_charts(
+        replace(state, view=replace(state.view, charts=charts))
+    )
+    assert [scatter.chart, linked.chart] == list(charts[:2])
+    assert [spec["title"] for spec in scatter.specs] == ["Age", "Income"]
+    keys = [key for spec in scatter.specs for key in (spec["key"], spec["places"])]
+    assert {len(scatter.arrays[str(key)]) for key in keys} == {N}
+    assert len(linked.arrays) == 3
 
 
 class _Session:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
 import hetviz
+from hetviz.exports.interactive import interactive_map
+from hetviz.plots import colouring
+from hetviz.ui.map import linked_charts
+from hetviz.workspace import State
 from tests.browser.harness import new_context
+from tests.samples import sample
 
 ROOT = Path(hetviz.__file__).parents[1]
 
@@ -86,6 +92,14 @@ def test_figure_and_standalone_page(page: Page, browser: Browser, tmp_path: Path
     expect(alone.locator("#item h2").first).to_have_text("black cat")
     expect(alone.locator("#item img")).to_be_visible()
     expect(alone.locator("#item ol button")).to_have_count(10)
+    # The charts of the app filter the page.
+    group = alone.locator('.hv-chart[data-column="group"]')
+    group.get_by_role("button", name=re.compile("^Food drink")).click()
+    expect(alone.locator("#shown")).to_have_text("751 of 1,894 items")
+    expect(alone.get_by_text("0 found")).to_be_visible()
+    alone.get_by_role("button", name="Show all", exact=True).click()
+    expect(alone.locator("#shown")).to_have_text("1,894 of 1,894 items")
+    expect(alone.get_by_text("1 found")).to_be_visible()
     layer = alone.get_by_role("button", name="keywords")
     layer.first.click()
     expect(layer.first).to_have_attribute("aria-pressed", "false")
@@ -106,3 +120,42 @@ def test_figure_and_standalone_page(page: Page, browser: Browser, tmp_path: Path
     expect(alone.locator("#points")).to_have_attribute("data-drawn", re.compile("^1[0-9]{3}$"))
     assert wrong == []
     offline.close()
+
+
+def test_scatter_of_the_page_is_brushed(browser: Browser, tmp_path: Path) -> None:
+    state = State(data=sample("emoji"))
+    charts = (("emoji", "n_keywords", "", "version"), ("keywords", "main_group", "emoji"))
+    state = replace(state, view=replace(state.view, charts=charts))
+    data = state.opened()
+    content = interactive_map(
+        data, hetviz.embed(data, "pca"), colouring(data), charts=linked_charts.page_charts(state)
+    )
+    file = tmp_path / "map.html"
+    file.write_text(content, encoding="utf-8")
+    context = new_context(browser, offline=True)
+    page = context.new_page()
+    page.goto(file.as_uri())
+    plot = page.locator(".hv-scatter .hv-plot")
+    expect(page.locator("#shown")).to_have_text(re.compile("^(.+) of \\1 items$"))
+    linked = page.locator(".hv-chart-count").nth(1)
+    all_links = linked.inner_text()
+    box = plot.bounding_box()
+    assert box is not None
+    width, height = box["width"], box["height"]
+    page.mouse.move(box["x"] + 2.5 / 15 * width, box["y"] + 0.98 * height)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 5.5 / 15 * width, box["y"] + 0.76 * height, steps=4)
+    titles = ["Version: 0.6 to 4", "Number of keywords: 2 to 5"]
+    expect(page.locator(".hv-scatter [data-range]")).to_have_text(titles)
+    expect(linked).not_to_have_text(all_links)
+    page.mouse.up()
+    count = page.locator(".hv-scatter .hv-chart-count")
+    brushed = count.inner_text()
+    assert int(brushed.partition(" of ")[0].replace(",", "")) < 1273
+    # The legend hides a dataset; the brush stays.
+    page.locator("#legend").get_by_role("button", name="keywords").click()
+    expect(linked).to_have_text(re.compile("^0 of "))
+    expect(count).to_have_text(brushed)
+    page.locator(".hv-scatter").get_by_role("button", name="Clear").click()
+    expect(count).to_have_text("1,273 of 1,273 items of emoji")
+    context.close()

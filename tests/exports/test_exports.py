@@ -26,9 +26,10 @@ import hetviz
 from hetviz.cli import main
 from hetviz.data import Dataset, Embedding, HeteroData, Labels, Links
 from hetviz.errors import DataError, DataWarning, ParameterError
+from hetviz.exports import interactive
 from hetviz.exports.export import EXPORT_FORMS
 from hetviz.exports.figures import FigureSettings, map_bytes
-from hetviz.exports.interactive import interactive_map
+from hetviz.exports.interactive import PageChart, interactive_map
 from hetviz.exports.report import report_page
 from hetviz.exports.reproduce import map_recipe, recipe_zip
 from hetviz.exports.result import read_result
@@ -179,6 +180,37 @@ def test_interactive_map_limits_picture_bytes() -> None:
     with_pictures = interactive_map(data, embedding, colouring(data), picture_bytes=20_000)
     without_pictures = interactive_map(data, embedding, colouring(data), picture_bytes=0)
     assert 5_000 < len(with_pictures) - len(without_pictures) < 21_000
+
+
+def test_interactive_map_has_charts_of_shown_datasets_within_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data, embedding = sheep(), flock()
+    first, second = data.datasets
+    spec = {"kind": "bins", "key": "a", "places": None, "links": None}
+    charts = [
+        PageChart([first, "weight", ""], [spec], {"a": bytes(len(data[first]))}),
+        PageChart([second, "size", ""], [{**spec, "key": "b"}], {"b": bytes(10_000)}),
+        PageChart([first, "age", ""], [{**spec, "key": "c"}], {"a": b"", "c": b"12"}),
+    ]
+
+    def content(**more: Any) -> Any:
+        page = interactive_map(data, embedding, colouring(data), charts=charts, **more)
+        found = re.search(r'id="data">(.*?)</script>', page, re.S)
+        assert found is not None
+        assert (".hv-window" in page.partition("</style>")[0]) == bool(charts)
+        return json.loads(found[1])
+
+    everything = content()
+    assert [item["chart"] for item in everything["charts"]] == [item.chart for item in charts]
+    assert set(everything["arrays"]) == {"a", "b", "c"}
+    rows = np.frombuffer(base64.b64decode(everything["rows"]), "<i4")
+    assert len(rows) == len(everything["titles"])
+    assert len(content(hidden=[second])["charts"]) == 2
+    monkeypatch.setattr(interactive, "CHART_BYTES", 1000)
+    assert [item["chart"][1] for item in content()["charts"]] == ["weight", "age"]
+    charts.clear()
+    assert content()["charts"] == []
 
 
 @pytest.mark.parametrize(

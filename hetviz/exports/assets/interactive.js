@@ -2,8 +2,11 @@
 // modules of the app, which Python inserts into this script. Texts are only ever set as text.
 
 import { context2d } from "./canvas.js";
+import { brushColumn } from "./charts_of_columns.js";
+import { Crossfilter, codedColumn, columnLinks } from "./crossfilter.js";
 import { FlatRenderer, MAX_DRAWN } from "./flat_renderer.js";
 import { FOCUS, HIDDEN, Renderer, SELECTED, abilities, dotSize } from "./renderer.js";
+import { makeChart } from "./scatter_chart.js";
 import { Terrain } from "./terrain.js";
 import { View, prefersReducedMotion, interpolateCamera, ease } from "./view.js";
 
@@ -49,6 +52,8 @@ const state = new Uint8Array(n);
 // Paler items only take the colour of what they link to.
 /** @param {number} i */
 const isCodeHidden = (i) => !pale?.[i] && hiddenCodes.has(code[i]);
+/** Whether the legend shows an item. @param {number} i */
+const isDrawable = (i) => !hiddenDatasets.has(datasetOf[i]) && !isCodeHidden(i);
 /** @type {any} */
 let drawer = null;
 const terrain = new Terrain();
@@ -138,7 +143,7 @@ function updateRenderer() {
 function updateStates() {
   visible = 0;
   for (let i = 0; i < n; i++) {
-    const isHidden = hiddenDatasets.has(datasetOf[i]) || isCodeHidden(i);
+    const isHidden = !isDrawable(i) || !charts.passes(i);
     state[i] = isHidden ? HIDDEN : i === selected && matches ? SELECTED : 0;
     if (!isHidden) visible += 1;
   }
@@ -395,7 +400,7 @@ function search() {
     const texts = searchTexts ?? [];
     matches = [];
     for (let i = 0; i < n; i++) {
-      if (!hiddenDatasets.has(datasetOf[i]) && !isCodeHidden(i) && texts[i].includes(words)) matches.push(i);
+      if (isDrawable(i) && charts.passes(i) && texts[i].includes(words)) matches.push(i);
     }
     $("matches").append(...matches.slice(0, MAX_LISTED).map(listEntry));
   }
@@ -416,6 +421,7 @@ function toggle(label, set, key, glyph, fill) {
   button.onclick = () => {
     if (!set.delete(key)) set.add(key);
     button.setAttribute("aria-pressed", String(!set.has(key)));
+    charts.recount();
     search();
   };
   return button;
@@ -442,7 +448,83 @@ function theme() {
   drawer.hatch = css("--mute");
   drawer.setColors([p.ghost, ...(value ? p.scale : p.colours), ...(pale ? p.pale : [])]);
   legend();
+  charts.show();
   placeLabels();
+}
+
+// ----------------------------------------------------------------------------------------- charts
+
+/** The charts of the app. Their brushes are the filters of the page. */
+class Charts {
+  constructor() {
+    this.crossfilter = new Crossfilter(0);
+    this.scene = { data: { datasets: D.datasets } };
+    this.frame = 0;
+    const rows = D.charts.length ? numbers(D.rows, Int32Array) : new Int32Array(0);
+    const itemOf = new Map(Array.from(rows, (row, i) => [row, i]));
+    this.cards = D.charts.map(({ chart, specs }) => makeChart(this, chart, specs.map((spec, k) => this.part(chart, spec, chart[k ? 3 : 1], rows, itemOf))));
+    $("charts").hidden = !this.cards.length;
+    $("chart-row").append(...this.cards.map(({ element }) => element));
+    $("show-all").onclick = () => this.axes.forEach((axis) => this.brush(null, Object.assign(axis, axis.chosen ? { chosen: new Set() } : { range: null })));
+    this.recount();
+  }
+
+  /** A column with the codes of the items on the page. */
+  part([dataset, , of], spec, column, rows, itemOf) {
+    const place = (name) => {
+      const k = D.datasets.findIndex((d) => d.name === name);
+      return { start: starts[k], stop: starts[k] + D.datasets[k].drawn };
+    };
+    const own = place(dataset);
+    const bytes = (key) => {
+      const all = numbers(D.arrays[key], Uint8Array);
+      return Uint8Array.from(rows.subarray(own.start, own.stop), (row) => all[row - D.offsets[dataset]]);
+    };
+    const linked = () => {
+      const [sources, targets] = spec.links.map((key) => numbers(D.arrays[key], Int32Array));
+      const present = [...sources.keys()].filter((k) => itemOf.has(sources[k]) && itemOf.has(targets[k]));
+      const [from, to] = [sources, targets].map((ends) => Int32Array.from(present, (k) => itemOf.get(ends[k])));
+      return columnLinks(from, to, place(of), own);
+    };
+    const coded = codedColumn(JSON.stringify([dataset, column]), own.start, bytes(spec.key), spec.texts.length, spec.links && linked());
+    return { spec, column: coded, places: spec.places ? bytes(spec.places) : null };
+  }
+
+  get axes() { return this.cards.flatMap(({ axes }) => axes); }
+
+  /** @param {number} i */
+  passes(i) { return !this.cards.length || this.crossfilter.mask[i] === 1; }
+
+  /** Count again after the legend has changed, with the same brushes. */
+  recount() {
+    if (!this.cards.length) return;
+    const { crossfilter, cards, axes } = this;
+    const columns = cards.flatMap((card) => card.columns);
+    for (const column of columns) column.own = 0;
+    crossfilter.reset(null, Uint8Array.from({ length: n }, (_, i) => Number(isDrawable(i))), columns);
+    for (const { column, allowed } of axes) if (allowed) crossfilter.brush(column, allowed);
+    this.show();
+  }
+
+  brush(_, brushed) {
+    brushColumn(this.crossfilter, this.cards, brushed);
+    this.cards.forEach((card) => card.place());
+    this.frame ||= requestAnimationFrame(() => {
+      this.frame = 0;
+      search();
+      this.show();
+    });
+  }
+
+  end(card) {
+    for (const other of this.cards) if (other !== card) other.sort();
+  }
+
+  show() {
+    for (const card of this.cards) card.draw();
+    $("shown").textContent = `${thousands(this.crossfilter.visible)} of ${thousands(n)} items`;
+    $("show-all").hidden = this.axes.every(({ allowed }) => !allowed);
+  }
 }
 
 // -------------------------------------------------------------------------------- mouse and keys
@@ -534,6 +616,7 @@ $("theme").onclick = () => {
   dark = !dark;
   theme();
 };
+const charts = new Charts();
 resize();
 startRenderer();
 theme();

@@ -2,6 +2,8 @@
 
 ``renderer.js`` draws with WebGL2 (``shaders.js``), ``flat_renderer.js`` without it. Both extend
 ``renderer_base.js``. ``point_index.js`` orders and finds points, and ``view.js`` is the camera.
+``charts_of_columns.js`` and ``scatter_chart.js`` draw charts next to a map, and
+``crossfilter.js`` counts their items.
 """
 
 from __future__ import annotations
@@ -21,6 +23,12 @@ _EXPORT_LIST = re.compile(r"^export \{([^}]*)\};\n", re.M)
 def read_modules() -> dict[str, str]:
     """Return the text of each module by file name."""
     return {path.name: path.read_text(encoding="utf-8") for path in sorted(_FOLDER.glob("*.js"))}
+
+
+@cache
+def read_chart_style() -> str:
+    """Return the style sheet of charts."""
+    return (_FOLDER / "charts.css").read_text(encoding="utf-8")
 
 
 def bundle_script(text: str) -> str:

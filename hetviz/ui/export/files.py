@@ -35,6 +35,8 @@ from hetviz.runs.cluster.regions import RegionLevel
 from hetviz.runs.compare.measures import MEASURES
 from hetviz.runs.embed.run import versions
 from hetviz.ui.export.options import ExportOptions
+from hetviz.ui.item import item_text
+from hetviz.ui.map import linked_charts
 from hetviz.ui.map_data import spread
 from hetviz.ui.shell import background, session, theme
 from hetviz.ui.shell.comparison_results import (
@@ -96,6 +98,9 @@ def show_map_files(source: ExportSource) -> None:
     with st.container(horizontal=True, key="export-map"):
         for extension in ("png", "pdf", "svg"):
             _show_figure(source, extension, f"{extension.upper()} of the map")
+        for name in source.data.datasets:
+            # Begins to read the columns, which the charts of the page need.
+            item_text.is_loading(source.data, name)
         page = partial(
             interactive_map,
             source.data,
@@ -110,8 +115,8 @@ def show_map_files(source: ExportSource) -> None:
         download_button(
             "Interactive page",
             f"{source.stem}-map.html",
-            lambda: page().encode(),
-            "One file that opens without a server, with search, pictures and neighbours.",
+            lambda: page(charts=linked_charts.page_charts(source.state)).encode(),
+            "One file that opens without a server, with search, charts, pictures and neighbours.",
         )
 
 

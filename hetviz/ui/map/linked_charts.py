@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
@@ -14,6 +14,7 @@ from hetviz._types import Bools, Floats, Ints
 from hetviz.data import Filter, HeteroData, passing
 from hetviz.data.queries.filters import column_of
 from hetviz.errors import HetvizError
+from hetviz.exports.interactive import PageChart
 from hetviz.features.columns.types import Column
 from hetviz.plots.colour import display_name
 from hetviz.ui.item import item_text
@@ -261,13 +262,14 @@ def chart_spec(
     data: HeteroData,
     name: str,
     title: str,
-    session_id: str,
+    send: Callable[[PackedArray], str],
     of: str = "",
     *,
     has_places: bool = False,
 ) -> ChartSpec | None:
     """Return the chart of a column for the browser, None for columns without one.
 
+    `send`: Returns the key under which the browser finds an array.
     `of`: Dataset whose links to the dataset of the column are counted, instead of the rows.
     `has_places`: Whether the chart places each row along the column.
     """
@@ -282,11 +284,9 @@ def chart_spec(
         "kind": "bins" if coded.lows else "values",
         "title": (_linked_title(name, title) if of else display_name(title))
         + (f" ({unit})" if unit else ""),
-        "key": send_array(session_id, coded.codes),
-        "links": [send_array(session_id, ends) for ends in links_between(data, of, name)]
-        if of
-        else None,
-        "places": send_array(session_id, places_of(data, name, column)) if has_places else None,
+        "key": send(coded.codes),
+        "links": [send(ends) for ends in links_between(data, of, name)] if of else None,
+        "places": send(places_of(data, name, column)) if has_places else None,
         "texts": list(coded.texts),
         "values": list(coded.values),
         "lows": [None if np.isnan(value) else value for value in coded.lows],
@@ -294,6 +294,29 @@ def chart_spec(
         "starts": _texts_of(column, coded.lows),
         "ends": _texts_of(column, coded.highs),
     }
+
+
+def page_charts(state: State) -> list[PageChart]:
+    """Return the charts of the project for an exported page."""
+    data = state.opened()
+    charts = first_charts(state) if state.view.charts is None else state.view.charts
+    return [page_chart for chart in charts if (page_chart := _page_chart(data, chart)) is not None]
+
+
+def _page_chart(data: HeteroData, chart: tuple[str, ...]) -> PageChart | None:
+    name, x, of, *y = chart
+    arrays: dict[str, bytes] = {}
+
+    def send(array: PackedArray) -> str:
+        arrays[array.key] = array.content
+        return array.key
+
+    specs = []
+    for title in (x, *y) if name in data.datasets else ():
+        spec = chart_spec(data, name, title, send, of, has_places=bool(y))
+        if spec is not None:
+            specs.append(spec)
+    return PageChart(chart, specs, arrays) if len(specs) == 1 + len(y) else None
 
 
 def _linked_title(name: str, title: str) -> str:

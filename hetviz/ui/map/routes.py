@@ -211,7 +211,12 @@ def _chart(request: Request) -> Response:
     column, of = (request.query_params.get(key, "") for key in ("column", "of"))
     has_places = "places" in request.query_params
     spec = linked_charts.chart_spec(
-        opened.data, name, column, opened.session, of, has_places=has_places
+        opened.data,
+        name,
+        column,
+        functools.partial(send_array, opened.session),
+        of,
+        has_places=has_places,
     )
     if spec is None:
         # Not 404, since browsers log these as errors: the column may have been removed.

@@ -11,15 +11,14 @@ import { countOf } from "./pick.js";
 import { RovingFocus } from "./roving_focus.js";
 import { request } from "./requests.js";
 import { array } from "./store.js";
-import { BinsChart, ValuesChart } from "./charts_of_columns.js";
-import { ScatterChart } from "./scatter_chart.js";
+import { brushColumn } from "./charts_of_columns.js";
+import { makeChart } from "./scatter_chart.js";
 
 /** @import { HetMap } from "./map.js" */
-/** @import { ChartCard, ChartFilter } from "./charts_of_columns.js" */
+/** @import { ChartCard, ChartFilter, ChartPart } from "./charts_of_columns.js" */
 /** @import { CodedColumn } from "./crossfilter.js" */
 /** @import { ChartChoice, ChartFilterSpec, ChartSpec, MapSpec } from "./messages.js" */
 
-/** @typedef {{ spec: ChartSpec, column: CodedColumn, places: Uint8Array | null }} ChartPart */
 
 const [RETRY_MS, MAX_UNSEARCHED] = [600, 10];
 
@@ -200,14 +199,7 @@ export class ChartDock {
     const { column, allowed } = brushed;
     this.dragged = card;
     this.pending.set(column.key, { number: Infinity, allowed });
-    for (const other of this.cards.values()) {
-      for (const axis of other.axes) {
-        if (axis === brushed || axis.column.key !== column.key) continue;
-        axis.follow(allowed);
-        other.place();
-      }
-    }
-    this.crossfilter.brush(column, allowed);
+    brushColumn(this.crossfilter, this.cards.values(), brushed);
     this.frame ||= requestAnimationFrame(() => {
       this.frame = 0;
       this.applyMask();
@@ -284,9 +276,7 @@ export class ChartDock {
     try {
       const parts = await Promise.all((y ? [column, y] : [column]).map((name) => this.loadPart(chart, name)));
       if (scene.isClosed || scene.data.fingerprint !== data.fingerprint || parts.includes(null)) return;
-      const loaded = /** @type {ChartPart[]} */ (parts);
-      const Chart = y ? ScatterChart : loaded[0].spec.kind === "bins" ? BinsChart : ValuesChart;
-      const card = new Chart(this, chart, loaded);
+      const card = makeChart(this, chart, /** @type {ChartPart[]} */ (parts));
       this.cards.set(key, card);
       const { scrollLeft } = this.row;
       this.row.replaceChildren(...this.charts.flatMap((other) => this.cards.get(keyOf(other))?.element ?? []));

@@ -5,9 +5,20 @@ import { ChartAxis, NO_FILTER, partsAt, placeOf, pressBrush } from "./chart_axis
 import { h, icon, set, thousands } from "./dom.js";
 import { RovingFocus } from "./roving_focus.js";
 
-/** @import { ChartDock, ChartPart } from "./chart_dock.js" */
-/** @import { CodedColumn } from "./crossfilter.js" */
-/** @import { ChartFilterSpec } from "./messages.js" */
+/** @import { CodedColumn, Crossfilter } from "./crossfilter.js" */
+/** @import { ChartFilterSpec, ChartSpec } from "./messages.js" */
+
+/** @typedef {{ spec: ChartSpec, column: CodedColumn, places: Uint8Array | null }} ChartPart */
+
+/**
+ * What the charts are in: the row below the map, or an exported page, which removes none.
+ * @typedef {object} ChartHost
+ * @property {Crossfilter} crossfilter
+ * @property {any} scene
+ * @property {(card: ChartCard, brushed: ChartFilter) => void} brush filter while a chart is brushed
+ * @property {(card: ChartCard) => void} end
+ * @property {(chart: string[]) => void} [remove]
+ */
 
 /** @param {number} share */
 export const percent = (share) => (share > 0 && share < 0.005 ? "under 1 %" : `${Math.round(100 * share)} %`);
@@ -37,9 +48,25 @@ function drawBar(element, axis, whole, share) {
  * @property {() => { values: string[], low: number | null, high: number | null, missing: boolean }} filter the filter for Python
  */
 
+/**
+ * Filter by a column, and show it in the other charts of the column.
+ * @param {Crossfilter} crossfilter @param {Iterable<ChartCard>} cards @param {ChartFilter} brushed
+ */
+export function brushColumn(crossfilter, cards, brushed) {
+  const { column, allowed } = brushed;
+  for (const card of cards) {
+    for (const axis of card.axes) {
+      if (axis === brushed || axis.column.key !== column.key) continue;
+      axis.follow(allowed);
+      card.place();
+    }
+  }
+  crossfilter.brush(column, allowed);
+}
+
 /** A chart in its card. */
 export class ChartCard {
-  /** @param {ChartDock} dock @param {string[]} chart @param {{ column: CodedColumn }[]} parts @param {string} title */
+  /** @param {ChartHost} dock @param {string[]} chart @param {{ column: CodedColumn }[]} parts @param {string} title */
   constructor(dock, chart, parts, title) {
     this.dock = dock;
     this.chart = chart;
@@ -58,7 +85,7 @@ export class ChartCard {
     this.note = h("span", { class: "hv-chart-note" });
     this.element = h("section", { class: "hv-chart", "aria-label": `Chart of ${title}`, "data-column": column, "data-of": of || null },
       h("header", {}, h("h3", { title: rule }, title),
-        h("button", { type: "button", class: "hv-tool", title: "Remove this chart", "aria-label": `Remove the chart of ${title}`, onclick: () => dock.remove(chart) }, icon("close"))),
+        dock.remove && h("button", { type: "button", class: "hv-tool", title: "Remove this chart", "aria-label": `Remove the chart of ${title}`, onclick: () => dock.remove?.(chart) }, icon("close"))),
       h("div", { class: "hv-chart-line" }, this.countText, this.clearButton), this.body, this.note);
   }
 
@@ -97,7 +124,7 @@ export class ChartCard {
 }
 
 class ColumnChart extends ChartCard {
-  /** @param {ChartDock} dock @param {string[]} chart @param {ChartPart[]} parts */
+  /** @param {ChartHost} dock @param {string[]} chart @param {ChartPart[]} parts */
   constructor(dock, chart, parts) {
     const [{ spec, column }] = parts;
     super(dock, chart, parts, spec.title);
@@ -133,7 +160,7 @@ class ColumnChart extends ChartCard {
 }
 
 export class BinsChart extends ColumnChart {
-  /** @param {ChartDock} dock @param {string[]} chart @param {ChartPart[]} parts */
+  /** @param {ChartHost} dock @param {string[]} chart @param {ChartPart[]} parts */
   constructor(dock, chart, parts) {
     super(dock, chart, parts);
     this.axis = new ChartAxis(this.spec, this.column);
@@ -182,7 +209,7 @@ export class BinsChart extends ColumnChart {
 }
 
 export class ValuesChart extends ColumnChart {
-  /** @param {ChartDock} dock @param {string[]} chart @param {ChartPart[]} parts */
+  /** @param {ChartHost} dock @param {string[]} chart @param {ChartPart[]} parts */
   constructor(dock, chart, parts) {
     super(dock, chart, parts);
     const { spec, column } = this;

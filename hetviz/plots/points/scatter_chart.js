@@ -2,18 +2,24 @@
 
 import { context2d } from "./canvas.js";
 import { ChartAxis, partsAt, placeOf, pressBrush } from "./chart_axis.js";
-import { ChartCard, percent } from "./charts_of_columns.js";
+import { BinsChart, ChartCard, ValuesChart, percent } from "./charts_of_columns.js";
 import { h, thousands } from "./dom.js";
 
-/** @import { ChartDock, ChartPart } from "./chart_dock.js" */
+/** @import { ChartHost, ChartPart } from "./charts_of_columns.js" */
 
 const NO_PLACE = 255;
 const MAX_DOTS = 1500;
 const [DOT_PX, CELL_PX] = [3.5, 4];
 const MARGIN_PX = 2; // of the canvas, for dots at the ends
 
+/** Make a chart of one column, or of two. @param {ChartHost} dock @param {string[]} chart @param {ChartPart[]} parts */
+export function makeChart(dock, chart, parts) {
+  if (parts.length > 1) return new ScatterChart(dock, chart, parts);
+  return parts[0].spec.kind === "bins" ? new BinsChart(dock, chart, parts) : new ValuesChart(dock, chart, parts);
+}
+
 export class ScatterChart extends ChartCard {
-  /** @param {ChartDock} dock @param {string[]} chart @param {ChartPart[]} parts x and y */
+  /** @param {ChartHost} dock @param {string[]} chart @param {ChartPart[]} parts x and y */
   constructor(dock, chart, parts) {
     const axes = parts.map(({ spec, column }) => new ChartAxis(spec, column));
     const [x, y] = axes.map(({ spec }) => spec.title);

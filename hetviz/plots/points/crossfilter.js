@@ -73,7 +73,9 @@ export function columnLinks(rows, targets, of, to) {
 }
 
 export class Crossfilter {
-  constructor() {
+  /** @param {number} firstBit first bit of brushes; those before are of filters that are applied */
+  constructor(firstBit = FIRST_BIT) {
+    this.firstBit = firstBit;
     /** @type {Int32Array} Bits of the filters that each row fails. */
     this.failed = new Int32Array(0);
     /** @type {CodedColumn[]} */
@@ -145,7 +147,7 @@ export class Crossfilter {
       const rows = column.rows.filter((r) => this.failed[r] & column.own);
       this.flip(rows, 0, column.own);
     }
-    let bit = FIRST_BIT;
+    let bit = this.firstBit;
     while (bit < LAST_BIT && this.columns.some((other) => other.own & (1 << bit))) bit += 1;
     const blocked = new Uint8Array(column.n + 1);
     for (const other of this.columns) if (other.key === column.key) Object.assign(other, { own: 1 << bit, blocked });
