@@ -28,6 +28,7 @@ from tests.browser.harness import (
     serve,
 )
 from tests.browser.test_app import SOAK
+from tests.waits import PATIENCE_S
 from tools.find_chromium import find_chromium
 
 Show = Callable[..., Page]
@@ -247,7 +248,7 @@ def test_python_sets_selection(show: Show) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("attempt", [0, *(pytest.param(k, marks=SOAK) for k in (1, 2, 3))])
 def test_lasso_works_while_job_moves_points(show: Show, attempt: int) -> None:
-    page = show(n=20000, seconds=30)
+    page = show(n=20000, seconds=PATIENCE_S)
     press(page, "job")
     until(page, "s.frames >= 2")
     tool(page, "lasso")
@@ -267,7 +268,7 @@ def test_lasso_works_while_job_moves_points(show: Show, attempt: int) -> None:
 
 
 def test_points_stay_under_lasso(show: Show) -> None:
-    page = show(n=2000, seconds=90)
+    page = show(n=2000, seconds=PATIENCE_S)
     press(page, "job")
     until(page, "s.frames >= 2")
     tool(page, "lasso")

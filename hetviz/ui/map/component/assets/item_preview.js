@@ -20,7 +20,7 @@ import { panel, watchPanel } from "./panel.js";
  * @property {ItemBlock[]} blocks
  */
 
-const MAX_MS = 10000; // ms after which the preview ends
+const MAX_MS = 120000; // ms after which the preview ends, whatever the page does; a busy server takes long
 const REST_MS = 300; // ms without a run of the page
 const MAX_CHIP_CHARACTERS = 24; // as in hetviz/ui/statements/commands.py
 const HOLD_MS = 250; // ms for which the map and the page wait for the preview
@@ -70,6 +70,8 @@ export class ItemPreview {
     this.prepared = "";
     this.stop = watchPanel(() => this.update());
     this.observer = new MutationObserver(() => this.update());
+    this.passing = () => {};
+    this.focusObserver = new MutationObserver(() => this.passing());
     this.onResize = () => this.update();
     addEventListener("resize", this.onResize);
   }
@@ -178,11 +180,25 @@ export class ItemPreview {
     if (!body) return;
     if (scrolled) body.scrollTop = scrolled;
     const tab = body.querySelector(".st-key-tab-item");
-    if (focused instanceof HTMLElement) /** @type {HTMLElement | null | undefined} */ (tab?.querySelector(sameAs(focused)))?.focus({ preventScroll: true });
+    if (tab && focused instanceof HTMLElement) this.passFocus(tab, sameAs(focused));
     if (pressed) /** @type {HTMLElement | null | undefined} */ (tab?.querySelector(buttonOf(pressed)))?.click();
   }
 
+  /** Focus what the panel shows in place of an element, once it is there, unless focus is elsewhere by then. @param {Element} tab @param {string} selector */
+  passFocus(tab, selector) {
+    const pass = () => {
+      const same = /** @type {HTMLElement | null} */ (tab.querySelector(selector));
+      const isFree = !document.activeElement || document.activeElement === document.body;
+      if (isFree) same?.focus({ preventScroll: true });
+      if (same || !isFree) this.focusObserver.disconnect();
+    };
+    this.focusObserver.observe(tab, { subtree: true, childList: true });
+    this.passing = pass;
+    pass();
+  }
+
   clear() {
+    this.focusObserver.disconnect();
     clearTimeout(this.end);
     clearTimeout(this.restTimer);
     this.observer.disconnect();
