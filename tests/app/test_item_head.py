@@ -72,6 +72,14 @@ def test_item_line_marks_the_value_of_linked_items() -> None:
     assert lines == ["planes · Fan", "airlines · mostly Fan, by links"]
 
 
+def test_item_line_says_to_what_the_answer_is_yes() -> None:
+    films = Dataset("films", list("uvw"), table=pd.DataFrame({"snow": ["yes", "No", "yes"]}))
+    data = HeteroData([films])
+    colours = colouring(data, json.dumps(["films", "snow"]))
+    lines = [item_line(data, find_item(data, row), row, colours) for row in (0, 1)]
+    assert lines == ["films · Snow: Yes", "films · Snow: No"]
+
+
 def test_item_line_names_the_other_tables_of_the_same_item() -> None:
     data = HeteroData([Dataset("drinks", ["Chad", "Peru"]),
                        Dataset("teams", ["Peru", "Guam"], entity="drinks")])  # fmt: skip

@@ -46,6 +46,8 @@ def test_spread_is_measured_from_the_item_panel(
 ) -> None:
     monkeypatch.setattr(background, "current_visitor", lambda: "ada")
     monkeypatch.setattr(VISITORS, "_visits", {})
+    # The server of an earlier test may have set what asks Streamlit.
+    monkeypatch.setattr(VISITORS, "upload_bytes", dict)
     assert VISITORS.enter("ada")
     app = visit("map")
     state = workspace_of(app).state

@@ -103,6 +103,16 @@ def test_figure_and_standalone_page(page: Page, browser: Browser, tmp_path: Path
     layer = alone.get_by_role("button", name="keywords")
     layer.first.click()
     expect(layer.first).to_have_attribute("aria-pressed", "false")
+    # Names stay where items are left.
+    alone.get_by_role("button", name="Show the whole map").click()
+    picture = alone.locator("#map")
+    expect(picture).to_have_attribute(
+        "aria-label", re.compile("Food drink.*Travel places|Travel.*Food drink")
+    )
+    group.get_by_role("button", name=re.compile("^Food drink")).click()
+    expect(picture).not_to_have_attribute("aria-label", re.compile("Travel places"))
+    expect(picture).to_have_attribute("aria-label", re.compile("Food drink"))
+    alone.get_by_role("button", name="Show all", exact=True).click()
     alone.get_by_role("button", name="Dark").click()
     alone.locator("#map").focus()
     alone.keyboard.press("Escape")

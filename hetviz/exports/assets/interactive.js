@@ -68,6 +68,7 @@ let selected = -1;
 let matches = null; // rows that match the search
 /** @type {any[]} */
 let labels = []; // names on the map
+const NAME_REACH = 60; // px between a name and the items that it may be of
 /** @type {any} */
 let flight = null;
 let frame = 0;
@@ -252,6 +253,17 @@ function cut(text) {
   return all.length > 22 ? all.slice(0, 21).join("").trimEnd() + "…" : text;
 }
 
+const heading = canvas.getAttribute("aria-label");
+
+/** Whether items are shown near a place, which is not so where charts hide them. @param {number[]} at */
+function hasItems(at) {
+  const reach = NAME_REACH / view.s;
+  for (let i = 0; i < state.length; i++) {
+    if (isShown(i) && Math.hypot(pos[2 * i] - at[0], pos[2 * i + 1] - at[1]) < reach) return true;
+  }
+  return false;
+}
+
 /** Place names of groups, then of items with many links, where there is room. */
 function placeLabels() {
   drawTerrain();
@@ -269,13 +281,15 @@ function placeLabels() {
     labels.push({ text, at, lift, font, fill });
     return true;
   };
+  const drawn = [];
   for (const name of D.names) {
     if (hiddenCodes.has(name.code)) continue;
     const land = name.code === null ? css("--ink") : p.texts[name.code % p.texts.length];
     // Names of quarters are smaller and have no colour.
     const [font, fill] = name.rank ? ["500 12.5px system-ui, sans-serif", css("--mute")] : ['600 16px "Source Serif 4", Georgia, serif', land];
-    name.at.some((at) => put(name.text, at, 0, font, fill));
+    if (name.at.some((at) => hasItems(at) && put(name.text, at, 0, font, fill))) drawn.push(name.text);
   }
+  canvas.setAttribute("aria-label", [heading, ...new Set(drawn)].join(", "));
   let left = Math.round((w * h) / 15000 * Math.min(3, view.s / view.fitted));
   const mute = css("--mute");
   for (const i of D.order) {

@@ -183,7 +183,8 @@ def _value_text(column: str, value: str, is_label: bool) -> str:
     if text.casefold() in _NO | _NOTHING or is_code:
         return ""
     if text.casefold() in _YES:
-        return capital(plain_value(column))
+        is_loud = column.isupper() and len(column) >= _MIN_LETTERS
+        return capital(plain_value(column.lower() if is_loud else column))
     if _LETTERS.search(text):
         return capital(text)
     if _DECADE.fullmatch(text) and column.casefold() == "decade":

@@ -207,6 +207,8 @@ def item_line(data: HeteroData, item: MapItem, row: int, colours: Colouring) -> 
     if code < 0 or colours.option.kind == "dataset":
         return text
     group = colours.value_text(row)
+    if colours.categories[code].lower() in ("yes", "no", "true", "false"):
+        return f"{text} · {colours.option.title}: {group}"
     # A number needs the title of its column.
     is_word = colours.categories[code][:1].isalpha()
     return f"{text} · {group if is_word else f'{colours.option.title} {group}'}"

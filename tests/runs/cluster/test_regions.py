@@ -105,7 +105,7 @@ def test_decades_are_named_after_their_column_unless_it_says_no_more(
 )
 def test_regions_are_named_by_what_their_items_have(present: object, absent: object) -> None:
     heap = np.repeat(np.arange(4), N // 2)
-    names = ["snow", "barn", "palm_trees", "sex"]
+    names = ["snow", "BARN", "PALM_TREES", "sex"]
     table = pd.DataFrame(
         {name: [present if k == at else absent for k in heap] for at, name in enumerate(names)}
     )

@@ -70,8 +70,7 @@ export class ItemPreview {
     this.prepared = "";
     this.stop = watchPanel(() => this.update());
     this.observer = new MutationObserver(() => this.update());
-    this.passing = () => {};
-    this.focusObserver = new MutationObserver(() => this.passing());
+    this.waiting = []; // observers for parts that the panel does not show yet
     this.onResize = () => this.update();
     addEventListener("resize", this.onResize);
   }
@@ -180,25 +179,28 @@ export class ItemPreview {
     if (!body) return;
     if (scrolled) body.scrollTop = scrolled;
     const tab = body.querySelector(".st-key-tab-item");
-    if (tab && focused instanceof HTMLElement) this.passFocus(tab, sameAs(focused));
-    if (pressed) /** @type {HTMLElement | null | undefined} */ (tab?.querySelector(buttonOf(pressed)))?.click();
+    if (tab && focused instanceof HTMLElement) this.whenThere(tab, sameAs(focused), (same) => {
+      if (!document.activeElement || document.activeElement === document.body) same.focus({ preventScroll: true });
+    });
+    if (tab && pressed) this.whenThere(tab, buttonOf(pressed), (button) => button.click());
   }
 
-  /** Focus what the panel shows in place of an element, once it is there, unless focus is elsewhere by then. @param {Element} tab @param {string} selector */
-  passFocus(tab, selector) {
-    const pass = () => {
-      const same = /** @type {HTMLElement | null} */ (tab.querySelector(selector));
-      const isFree = !document.activeElement || document.activeElement === document.body;
-      if (isFree) same?.focus({ preventScroll: true });
-      if (same || !isFree) this.focusObserver.disconnect();
+  /** Act on a part of the panel as soon as it is drawn. @param {Element} tab @param {string} selector @param {(part: HTMLElement) => void} act */
+  whenThere(tab, selector, act) {
+    const look = () => {
+      const part = /** @type {HTMLElement | null} */ (tab.querySelector(selector));
+      if (!part) return;
+      observer.disconnect();
+      act(part);
     };
-    this.focusObserver.observe(tab, { subtree: true, childList: true });
-    this.passing = pass;
-    pass();
+    const observer = new MutationObserver(look);
+    observer.observe(tab, { subtree: true, childList: true });
+    this.waiting.push(observer);
+    look();
   }
 
   clear() {
-    this.focusObserver.disconnect();
+    for (const observer of this.waiting.splice(0)) observer.disconnect();
     clearTimeout(this.end);
     clearTimeout(this.restTimer);
     this.observer.disconnect();
