@@ -92,6 +92,7 @@ def interactive_map(
             for rank, region in enumerate(levels)
             for name in _region_names(region, colouring, rows, picture.points, frame)
         ]
+        content["named"] = [_text(_true_codes(region)[rows], "<i2") for region in levels]
     if left_out:
         notes.append(f"Too large for this file: {', '.join(left_out)}.")
     if outside := frame.outside:
@@ -190,6 +191,8 @@ def _content(
             [display_name(name) for name in colours.categories],
             colours.own_code, rows, points, frame
         ),
+        # The group of each row, for whose items its name is shown.
+        "named": [] if numbers else [_text(colours.own_code[rows], "<i2")],
         "order": list(islice(nameable, _MAX_NAMES)),
         "light": _palette(colours, "light"),
         "dark": _palette(colours, "dark"),
@@ -282,20 +285,23 @@ def _names(
             places = (anchors - frame.low) * scale
             if len(places):
                 colour = k if colours is None else colours[k]
-                names.append({"text": name, "code": colour, "at": places.tolist()})
+                names.append({"text": name, "of": k, "code": colour, "at": places.tolist()})
     return names
 
 
 def _region_names(
     region: RegionLevel, colouring: Colouring, rows: Ints, points: Floats, frame: Frame
 ) -> list[JsonObject]:
-    # Members that a name is not true of count as others.
-    codes = np.where(region.is_true, region.codes, OTHER)
     numbers = range(len(region.names))
     category: list[int | None] = [None for _ in numbers]
     if colouring.categories:
         category = [category_of_region(region, colouring, rows, k) for k in numbers]
-    return _names(region.names, codes, rows, points, frame, category)
+    return _names(region.names, _true_codes(region), rows, points, frame, category)
+
+
+def _true_codes(region: RegionLevel) -> Ints:
+    """Return the region of each row; members that its name is not true of count as others."""
+    return np.where(region.is_true, region.codes, OTHER)
 
 
 def _facts(

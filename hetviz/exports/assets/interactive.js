@@ -32,6 +32,7 @@ const pos = numbers(D.at, Float32Array);
 const code = numbers(D.code, Int16Array);
 const pale = D.pale ? numbers(D.pale, Uint8Array) : null;
 const borrowed = D.borrowed ? numbers(D.borrowed, Uint8Array) : null;
+const named = D.named.map((text) => numbers(text, Int16Array)); // by level: the named group of each item
 const value = D.value ? numbers(D.value, Uint8Array) : null;
 const n = pos.length / 2;
 const datasetOf = new Uint8Array(n); // dataset of each item
@@ -68,7 +69,6 @@ let selected = -1;
 let matches = null; // rows that match the search
 /** @type {any[]} */
 let labels = []; // names on the map
-const NAME_REACH = 60; // px between a name and the items that it may be of
 /** @type {any} */
 let flight = null;
 let frame = 0;
@@ -255,12 +255,10 @@ function cut(text) {
 
 const heading = canvas.getAttribute("aria-label");
 
-/** Whether items are shown near a place, which is not so where charts hide them. @param {number[]} at */
-function hasItems(at) {
-  const reach = NAME_REACH / view.s;
-  for (let i = 0; i < state.length; i++) {
-    if (isShown(i) && Math.hypot(pos[2 * i] - at[0], pos[2 * i + 1] - at[1]) < reach) return true;
-  }
+/** Whether an item is shown that a name is true of. */
+function isHeld({ rank, of }) {
+  const group = named[rank ?? 0];
+  for (let i = 0; i < n; i++) if (group[i] === of && isShown(i)) return true;
   return false;
 }
 
@@ -287,7 +285,7 @@ function placeLabels() {
     const land = name.code === null ? css("--ink") : p.texts[name.code % p.texts.length];
     // Names of quarters are smaller and have no colour.
     const [font, fill] = name.rank ? ["500 12.5px system-ui, sans-serif", css("--mute")] : ['600 16px "Source Serif 4", Georgia, serif', land];
-    if (name.at.some((at) => hasItems(at) && put(name.text, at, 0, font, fill))) drawn.push(name.text);
+    if (isHeld(name) && name.at.some((at) => put(name.text, at, 0, font, fill))) drawn.push(name.text);
   }
   canvas.setAttribute("aria-label", [heading, ...new Set(drawn)].join(", "));
   let left = Math.round((w * h) / 15000 * Math.min(3, view.s / view.fitted));

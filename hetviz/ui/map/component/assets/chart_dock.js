@@ -278,17 +278,23 @@ export class ChartDock {
       if (scene.isClosed || scene.data.fingerprint !== data.fingerprint || parts.includes(null)) return;
       const card = makeChart(this, chart, /** @type {ChartPart[]} */ (parts));
       this.cards.set(key, card);
-      const { scrollLeft } = this.row;
-      this.row.replaceChildren(...this.charts.flatMap((other) => this.cards.get(keyOf(other))?.element ?? []));
-      // Otherwise a row that snaps stays at the chart that was loaded first.
-      this.row.scrollLeft = scrollLeft;
-      this.recount();
     } catch {
       // The next update of the page tries again.
     } finally {
       this.loading.delete(key);
+      // All at once, since a chart that came before others would move them from under a finger.
+      if (!this.loading.size && this.cards.size) this.fill();
       map.requestDraw();
     }
+  }
+
+  /** Show the loaded charts in their order. */
+  fill() {
+    const { scrollLeft } = this.row;
+    this.row.replaceChildren(...this.charts.flatMap((chart) => this.cards.get(keyOf(chart))?.element ?? []));
+    // Otherwise a row that snaps stays at the chart that it showed before.
+    this.row.scrollLeft = scrollLeft;
+    this.recount();
   }
 
   /** Load a column of a chart. @param {string[]} chart @param {string} column @returns {Promise<ChartPart | null>} */
