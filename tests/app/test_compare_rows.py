@@ -164,6 +164,8 @@ def test_failed_comparison_is_offered_again(visit: Visit, monkeypatch: pytest.Mo
 def test_large_tables_are_not_compared(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compare_rows, "MAX_COMPARED_ROWS", 10)
     app = upload(visit(), **shop_files())
+    # What is out of reach is not offered.
+    assert "Compare the rows by meaning" not in html_of(app)
     compare_by(app, "meaning")
     assert "By words, meaning and pictures, tables of up to 10 rows together" in html_of(app)
     assert "Use fewer rows, or hetviz.propose_links in Python." in html_of(app)

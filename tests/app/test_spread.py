@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from html import unescape
 from typing import Any
 
@@ -70,6 +71,8 @@ def test_spread_is_measured_from_the_item_panel(
     assert spec is not None and spec["key"]
     assert spec["text"].startswith(f"Faded: {n_unstable} items without a stable place")
     assert 0 < n_unstable < 400
+    still = replace(measured, share=np.zeros_like(measured.share))
+    assert not still.is_unstable.any() and spread.faded_text(still) == ""
     # It belongs to this map.
     run = state.run
     assert run is not None

@@ -43,8 +43,10 @@ def unstable_flags(state: State, spread: Spread) -> PackedArray:
 
 
 def faded_text(spread: Spread) -> str:
-    """Return which items are faded; the panel of an item has the details."""
+    """Return which items are faded, "" for none; the panel of an item has the details."""
     n = int(spread.is_unstable.sum())
+    if not n:
+        return ""
     items, them = ("item", "it") if n == 1 else ("items", "them")
     return (
         f"Faded: {n:,} {items} without a stable place. "

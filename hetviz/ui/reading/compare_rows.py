@@ -182,8 +182,13 @@ def tables_to_compare(
 
 
 def ways_text(data: HeteroData, pairs: Sequence[Ends]) -> str:
-    """Return how tables can be compared, as in "meaning or place"."""
-    ways = dict.fromkeys(by for ends in pairs for by in _ways(data, ends))
+    """Return how tables of their size can be compared, as in "meaning or place"."""
+    ways = dict.fromkeys(
+        by
+        for ends in pairs
+        for by in _ways(data, ends)
+        if by not in _OF_ALL_PAIRS or _n_rows(data, ends) <= MAX_COMPARED_ROWS
+    )
     return " or ".join(ways)
 
 
