@@ -133,6 +133,18 @@ def test_unrelated_tables_have_no_proposals_by_meaning(visit: Visit) -> None:
     assert not [one for one in app.button if str(one.key).startswith("meant-")]
 
 
+def test_guide_offers_no_comparison_of_large_tables(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compare_rows, "MAX_COMPARED_ROWS", 10)
+    rows = ["".join(f"{a}{k},{a * (k + 2)},{k % 7}\n" for k in range(20)) for a in "xy"]
+    named = [f"code,name,size\n{of_table}" for of_table in rows]
+    app = upload(first_visit(visit), first_csv=named[0], second_csv=named[1])
+    press(app, "guide-next-links")
+    assert "No columns match. Drag a column onto another" in html_of(app)
+    assert "tables of up to 10 rows together" in html_of(app)
+
+
 def test_tables_with_similar_words_are_compared_in_both_ways(
     visit: Visit,
 ) -> None:
@@ -164,8 +176,6 @@ def test_failed_comparison_is_offered_again(visit: Visit, monkeypatch: pytest.Mo
 def test_large_tables_are_not_compared(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compare_rows, "MAX_COMPARED_ROWS", 10)
     app = upload(visit(), **shop_files())
-    # What is out of reach is not offered.
-    assert "Compare the rows by meaning" not in html_of(app)
     compare_by(app, "meaning")
     assert "By words, meaning and pictures, tables of up to 10 rows together" in html_of(app)
     assert "Use fewer rows, or hetviz.propose_links in Python." in html_of(app)
