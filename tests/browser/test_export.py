@@ -15,6 +15,7 @@ from hetviz.plots import colouring
 from hetviz.ui.map import linked_charts
 from hetviz.workspace import State
 from tests.browser.harness import new_context
+from tests.browser.test_linked_charts import begin_brush
 from tests.samples import sample
 
 ROOT = Path(hetviz.__file__).parents[1]
@@ -145,16 +146,10 @@ def test_scatter_of_the_page_is_brushed(browser: Browser, tmp_path: Path) -> Non
     context = new_context(browser, offline=True)
     page = context.new_page()
     page.goto(file.as_uri())
-    plot = page.locator(".hv-scatter .hv-plot")
     expect(page.locator("#shown")).to_have_text(re.compile("^(.+) of \\1 items$"))
     linked = page.locator(".hv-chart-count").nth(1)
     all_links = linked.inner_text()
-    box = plot.bounding_box()
-    assert box is not None
-    width, height = box["width"], box["height"]
-    page.mouse.move(box["x"] + 2.5 / 15 * width, box["y"] + 0.98 * height)
-    page.mouse.down()
-    page.mouse.move(box["x"] + 5.5 / 15 * width, box["y"] + 0.76 * height, steps=4)
+    begin_brush(page, page.locator(".hv-scatter .hv-plot"))
     titles = ["Version: 0.6 to 4", "Number of keywords: 2 to 5"]
     expect(page.locator(".hv-scatter [data-range]")).to_have_text(titles)
     expect(linked).not_to_have_text(all_links)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import FloatRect, Locator, Page, expect
 
 from hetviz.data import Filter, passing
 from hetviz.workspace import SetFilters, SetView
@@ -18,6 +18,20 @@ CHARTS = SetView(charts=[["emoji", "n_keywords", ""], ["emoji", "group", ""]], h
 
 def chart_of(page: Page, column: str) -> Locator:
     return page.locator(f'.hv-chart[data-column="{column}"]')
+
+
+def begin_brush(page: Page, plot: Locator) -> FloatRect:
+    """Draw a rectangle over 2 to 5 keywords and the oldest versions, and keep the button down.
+
+    Returns the bounds of the plot.
+    """
+    box = plot.bounding_box()
+    assert box is not None
+    width, height = box["width"], box["height"]
+    page.mouse.move(box["x"] + 2.5 / 15 * width, box["y"] + 0.98 * height)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 5.5 / 15 * width, box["y"] + 0.76 * height, steps=4)
+    return box
 
 
 # Texts of the dock in place of charts.
@@ -131,13 +145,8 @@ def test_scatter_is_added_and_its_brush_filters_by_both_columns(
     expect(scatter.get_by_role("heading")).to_have_text("Version against number of keywords")
     expect(scatter.locator(".hv-chart-count")).to_have_text("1,273 of 1,273 items of emoji")
     settled(page)
-    plot = scatter.locator(".hv-plot")
-    box = plot.bounding_box()
-    assert box is not None
+    box = begin_brush(page, scatter.locator(".hv-plot"))
     width, height = box["width"], box["height"]
-    page.mouse.move(box["x"] + 2.5 / 15 * width, box["y"] + 0.98 * height)
-    page.mouse.down()
-    page.mouse.move(box["x"] + 5.5 / 15 * width, box["y"] + 0.76 * height, steps=4)
     titles = scatter.locator("[data-range]")
     expect(titles).to_have_text(["Version: 0.6 to 4", "Number of keywords: 2 to 5"])
     # The other chart of the column shows the same range, while the button is down.
