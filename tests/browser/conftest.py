@@ -92,6 +92,16 @@ def projects(home: Path) -> Projects:
     return Projects(home)
 
 
+# A page that closes may still keep its project, and the next visitor would go on with it. Thus the
+# first page of a visitor clears the storage, before the scripts of the app.
+FORGET = """try {
+  if (!sessionStorage.getItem("came"))
+    for (const key of Object.keys(localStorage))
+      if (key !== "hetviz-guided") localStorage.removeItem(key);
+  sessionStorage.setItem("came", "before");
+} catch {}"""
+
+
 @dataclass
 class Visitors:
     """Contexts of the browser, each another visitor.
@@ -114,10 +124,6 @@ class Visitors:
         finally:
             for page in set(context.pages) - self.kept:
                 page.close()
-            # Only now, since a page that is open may keep its project once more, and the next
-            # visitor would go on with it.
-            for page in context.pages:
-                page.evaluate("() => localStorage.clear()")
             context.clear_cookies()
             waiting.append(context)
 
@@ -152,6 +158,7 @@ def open_page(visitors: Visitors, look: Look, request: pytest.FixtureRequest) ->
 
         def open_at(url: str, *, motion: bool = False) -> Page:
             page = stack.enter_context(visitors.visitor(url)).new_page()
+            page.add_init_script(FORGET)
             page.set_viewport_size({"width": look.width, "height": look.height})
             wanted = "no-preference" if motion else "reduce"
             page.emulate_media(color_scheme=look.scheme, reduced_motion=wanted)

@@ -70,6 +70,22 @@ def test_visitors_are_isolated(open_page: Open, server: Server) -> None:
     expect(two.locator(".st-key-project").get_by_text("Emoji and the words")).to_be_visible()
 
 
+def test_project_of_another_tab_does_not_take_over(page: Page) -> None:
+    page.goto("/map")
+    ready(page)
+    address = page.url
+    other = page.context.new_page()
+    other.goto("/map")
+    ready(other)
+    rename(other, "Of the other tab")
+    other.wait_for_function("() => localStorage.getItem('hetviz-projects')?.includes('other tab')")
+    page.get_by_role("link", name="Data").click()
+    expect(page.get_by_role("heading", name="emoji")).to_be_visible()
+    settled(page)
+    rename(page, "Of this tab")
+    assert page.url.split("=")[1] == address.split("=")[1]
+
+
 def test_killed_server_loses_nothing(browser: Browser, open_page: Open, tmp_path: Path) -> None:
     port = free_port()
     env = {"HETVIZ_HOME": str(tmp_path)}

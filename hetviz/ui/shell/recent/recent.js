@@ -162,8 +162,14 @@ function removedLine({ project, at, confirming }, redraw, send) {
   return line;
 }
 
+// Whether the project opened last was looked up. Once, or the work of another tab would take over
+// a page that has been in use for a while.
+let lookedUp = false;
+
 // Without a project in the address, such as /map typed by hand, send the project opened last.
 function sendLast(here, send) {
+  if (lookedUp) return false;
+  lookedUp = true;
   const last = read()[0];
   if (!last || last.id === here.id) return false;
   send("last", last.id);
