@@ -303,13 +303,18 @@ def test_rows_beyond_the_largest_height_are_reached_and_copying_is_limited(
     grid = page.get_by_role("grid", name="Items")
     expect(grid).to_have_attribute("aria-rowcount", "1274")
     table = "document.querySelector('.st-key-map .hv-map').__hv.map.dock.table"
-    page.evaluate(f"() => Object.assign({table}, {{ maxHeight: 2800, maxCopied: 1000 }}).update()")
+    page.evaluate(
+        f"""() => {{
+          {table}.grid.maxHeight = 2800;
+          Object.assign({table}, {{ maxCopied: 1000 }}).update();
+        }}"""
+    )
     expect(page.get_by_role("button", name="Copy the first 1,000")).to_be_visible()
     # A scroll to the middle shows the rows of the middle, and one to the end the last row.
     # The middle depends on the height of the table, which changes while the page is drawn.
     page.wait_for_function(
         f"""() => {{
-          const {{ grid, body }} = {table};
+          const {{ element: grid, body }} = {table}.grid;
           const to = (grid.scrollHeight - grid.clientHeight) / 2;
           const isThere = body.style.height === '2800px' && Math.abs(grid.scrollTop - to) < 1;
           if (!isThere) grid.scrollTop = to;
@@ -317,13 +322,13 @@ def test_rows_beyond_the_largest_height_are_reached_and_copying_is_limited(
         }}"""
     )
     expect(grid.locator('[aria-rowindex="637"]')).to_be_in_viewport()
-    page.evaluate(f"() => {table}.grid.scrollTop = 1e6")
+    page.evaluate(f"() => {table}.grid.element.scrollTop = 1e6")
     last = grid.locator('[aria-rowindex="1274"]')
     expect(last).to_be_in_viewport(ratio=1)
     # Rows are drawn again while the page settles.
     page.wait_for_function(
         f"""() => {{
-          const {{ grid, body }} = {table};
+          const {{ element: grid, body }} = {table}.grid;
           const last = body.querySelector('[aria-rowindex="1274"]');
           const bottom = (part) => part.getBoundingClientRect().bottom;
           return last && bottom(grid) >= bottom(last) && bottom(grid) < bottom(last) + 20;

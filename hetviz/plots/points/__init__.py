@@ -3,7 +3,7 @@
 ``renderer.js`` draws with WebGL2 (``shaders.js``), ``flat_renderer.js`` without it. Both extend
 ``renderer_base.js``. ``point_index.js`` orders and finds points, and ``view.js`` is the camera.
 ``charts_of_columns.js`` and ``scatter_chart.js`` draw charts next to a map, and
-``crossfilter.js`` counts their items.
+``crossfilter.js`` counts their items. ``row_grid.js`` shows items as a table.
 """
 
 from __future__ import annotations
