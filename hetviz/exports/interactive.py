@@ -6,6 +6,7 @@ import base64
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from numbers import Real
 from typing import cast
 
 import numpy as np
@@ -109,6 +110,8 @@ def interactive_map(
         '<input id="search" type="search" placeholder="Search" autocomplete="off">'
         '<span class="gap"></span>'
         '<button id="reset" type="button">Show the whole map</button>'
+        '<button id="table" type="button" aria-expanded="false" aria-controls="items">'
+        "Show table</button>"
         '<button id="terrain" type="button" aria-pressed="true">Terrain</button>'
         '<button id="theme" type="button">Dark theme</button></div>'
         '<div id="legend" class="tools" role="group" aria-label="Datasets and categories"></div>'
@@ -119,15 +122,15 @@ def interactive_map(
         'aria-describedby="help"></canvas><div id="tip" hidden></div></div>'
         '<aside><p id="note" hidden></p><p id="count" role="status"></p>'
         '<ul id="matches"></ul><div id="item"></div></aside>'
-        '</main><section id="charts" class="charts" aria-label="Charts" hidden>'
+        '</main><section id="charts" class="charts" aria-label="Charts and table" hidden>'
         '<div class="tools"><b id="shown" role="status"></b>'
         '<button id="show-all" type="button" hidden>Show all</button></div>'
-        '<div id="chart-row" class="hv-dock-row"></div></section>'
+        '<div id="chart-row" class="hv-dock-row"></div><div id="items" hidden></div></section>'
         f'<p id="help" class="hidden">{escape_html(_HELP)}</p>'
         '<p id="status" class="hidden" role="status"></p>'
     )
     script = bundle_script(read_asset("interactive.js"))
-    style = read_asset("interactive.css") + (read_chart_style() if content["charts"] else "")
+    style = read_asset("interactive.css") + read_chart_style()
     return html_page(heading, body, style, script, content)
 
 
@@ -183,6 +186,8 @@ def _content(
                 "shape": shape_of(place_of[name])[0],
                 "glyph": shape_of(place_of[name])[1],
                 "factor": shape_of(place_of[name])[2],
+                "title": display_name(data[name].title_column or "Title"),
+                "columns": len(_fact_columns(data[name])),
             }
             for name in layers
         ],
@@ -315,11 +320,7 @@ def _facts(
         part, span = data[layer], data.offsets[layer]
         local = rows[(rows >= span.start) & (rows < span.stop)] - span.start
         columns_of_layer: list[JsonObject] = []
-        columns = [] if part.table is None else [
-            column for column in part.table.columns
-            if column != part.title_column and column != (part.recipe or {}).get("media")
-        ]  # fmt: skip
-        for column in columns[:_MAX_FACTS]:
+        for column in _fact_columns(part)[:_MAX_FACTS]:
             assert part.table is not None  # noqa: S101 - it has columns
             cells = part.table[column].iloc[local].astype(object)
             try:
@@ -336,9 +337,22 @@ def _facts(
                 left_out.append(name)
                 continue
             bytes_left -= size
-            columns_of_layer.append({"name": name, "words": words, "at": _text(word_index, "<i4")})
+            is_number = all(
+                isinstance(value, Real) and not isinstance(value, bool) for value in values
+            )
+            columns_of_layer.append(
+                {"name": name, "words": words, "at": _text(word_index, "<i4"), "number": is_number}
+            )
         facts.append(columns_of_layer)
     return facts, left_out
+
+
+def _fact_columns(part: Dataset) -> list[str]:
+    """Return the columns of a dataset except those of its titles and pictures."""
+    if part.table is None:
+        return []
+    media = (part.recipe or {}).get("media")
+    return [column for column in part.table.columns if column not in (part.title_column, media)]
 
 
 def _cell_text(value: object) -> str:

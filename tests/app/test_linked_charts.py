@@ -220,6 +220,18 @@ def test_page_gets_charts_with_their_arrays() -> None:
     assert len(linked.arrays) == 3
 
 
+def test_page_has_its_charts_before_the_app_has_read_the_columns(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(item_text.worker_results, "fetch_from_worker", lambda *_: None)
+    data = example()
+    assert item_text.is_loading(data, "products")
+    state = State(data=data)
+    view = replace(state.view, charts=(("products", "kind", ""),))
+    [kind] = linked_charts.page_charts(replace(state, view=view))
+    assert kind.specs[0]["texts"] == ["X", "Y"]
+
+
 class _Session:
     """Session whose commands are recorded."""
 

@@ -133,6 +133,55 @@ def test_figure_and_standalone_page(page: Page, browser: Browser, tmp_path: Path
     offline.close()
 
 
+def test_table_of_the_page_lists_what_is_shown(browser: Browser, tmp_path: Path) -> None:
+    state = State(data=sample("emoji"))
+    data = state.opened()
+    content = interactive_map(
+        data, hetviz.embed(data, "pca"), colouring(data), charts=linked_charts.page_charts(state)
+    )
+    file = tmp_path / "map.html"
+    file.write_text(content, encoding="utf-8")
+    context = new_context(browser, offline=True)
+    page = context.new_page()
+    page.goto(file.as_uri())
+    charts, grid = page.locator("#chart-row"), page.get_by_role("grid", name="Items")
+    expect(charts).to_be_visible()
+    page.get_by_role("button", name="Show table").click()
+    expect(charts).not_to_be_visible()
+    expect(grid).to_have_attribute("aria-rowcount", "1274")
+    # By title, then by a number in both directions.
+    first = grid.locator('[aria-rowindex="2"]')
+    expect(first.get_by_role("gridcell").first).to_have_text("1st place medal")
+    head = grid.get_by_role("columnheader", name="Number of keywords")
+    head.get_by_role("button").click()
+    expect(head).to_have_attribute("aria-sort", "ascending")
+    place = head.evaluate("(one) => [...one.parentNode.children].indexOf(one)")
+    number = first.get_by_role("gridcell").nth(place)
+    expect(number).to_have_text("0")
+    head.get_by_role("button").click()
+    expect(number).to_have_text(re.compile("^[0-9]{2}$"))
+    # A click goes to the item, and the arrow keys to the next row.
+    first.click()
+    name = first.get_by_role("gridcell").first.inner_text()
+    expect(page.locator("#item h2").first).to_have_text(name)
+    expect(first).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("ArrowDown")
+    expect(grid.locator('[aria-rowindex="3"]')).to_be_focused()
+    # What the legend hides and the search does not find is not listed.
+    page.get_by_role("group", name="Table of").get_by_role("button", name="keywords").click()
+    expect(grid).to_have_attribute("aria-rowcount", "622")
+    page.get_by_label("Search", exact=True).fill("cat")
+    expect(page.get_by_text("Found items")).to_be_visible()
+    page.get_by_role("group", name="Table of").get_by_role("button", name="emoji").click()
+    expect(grid.get_by_text("black cat", exact=True)).to_be_visible()
+    page.get_by_label("Search", exact=True).fill("")
+    page.locator("#legend").get_by_role("button", name="Food drink").click()
+    expect(grid).to_have_attribute("aria-rowcount", "1144")
+    page.get_by_role("button", name="Hide table").click()
+    expect(charts).to_be_visible()
+    context.close()
+
+
 def test_scatter_of_the_page_is_brushed(browser: Browser, tmp_path: Path) -> None:
     state = State(data=sample("emoji"))
     charts = (("emoji", "n_keywords", "", "version"), ("keywords", "main_group", "emoji"))

@@ -4,8 +4,10 @@
 import { context2d } from "./canvas.js";
 import { brushColumn } from "./charts_of_columns.js";
 import { Crossfilter, codedColumn, columnLinks } from "./crossfilter.js";
+import { h } from "./dom.js";
 import { FlatRenderer, MAX_DRAWN } from "./flat_renderer.js";
 import { FOCUS, HIDDEN, Renderer, SELECTED, abilities, dotSize } from "./renderer.js";
+import { RowGrid, listedRows } from "./row_grid.js";
 import { makeChart } from "./scatter_chart.js";
 import { Terrain } from "./terrain.js";
 import { View, prefersReducedMotion, interpolateCamera, ease } from "./view.js";
@@ -151,6 +153,7 @@ function updateStates() {
   if (matches) for (const i of matches) state[i] |= FOCUS;
   drawer.setBytes({ state: state.slice() });
   shownFlags = state.map((s) => (s & HIDDEN ? 0 : 1));
+  table.update();
   schedulePlacement();
 }
 
@@ -539,6 +542,95 @@ class Charts {
   }
 }
 
+// ------------------------------------------------------------------------------------------ table
+
+const lowerTitles = () => (lowered ??= D.titles.map((text) => text.toLowerCase()));
+/** @type {string[] | null} */
+let lowered = null;
+
+/** Places in sorted order of the keys, as ranks. @param {any[]} keys */
+function ranks(keys) {
+  const order = Int32Array.from(keys.keys()).sort((a, b) => (keys[a] < keys[b] ? -1 : Number(keys[a] > keys[b])) || a - b);
+  const rank = new Int32Array(keys.length);
+  order.forEach((at, k) => { rank[at] = k; });
+  return { order, rank };
+}
+
+/** A table of the items that are found or shown, with the columns that the page has. */
+class ItemTable {
+  constructor() {
+    this.dataset = 0;
+    this.order = { order: new Int32Array(0), present: 0 };
+    this.grid = new RowGrid({
+      texts: (row) => [title(starts[this.dataset] + row), ...facts[this.dataset].map(({ words, at }) => words[at[row]] ?? "")],
+      isSelected: (row) => starts[this.dataset] + row === selected,
+      sort: () => this.choose(this.dataset, this.grid.column),
+      list: () => this.list(),
+      visit: (row) => pick(starts[this.dataset] + row, true),
+    });
+    this.sets = h("div", { class: "hv-itemgrid-sets", role: "group", "aria-label": "Table of" });
+    this.note = h("span", { class: "hv-itemgrid-note" });
+    $("items").append(h("div", { class: "hv-itemgrid-card" }, h("div", { class: "hv-itemgrid-tools" }, this.sets, this.note), this.grid.element));
+    $("table").onclick = () => this.toggle();
+  }
+
+  toggle() {
+    const isOpen = $("items").hidden;
+    $("items").hidden = !isOpen;
+    $("chart-row").hidden = isOpen;
+    $("charts").hidden = !isOpen && !charts.cards.length;
+    $("table").textContent = isOpen ? "Hide table" : "Show table";
+    $("table").setAttribute("aria-expanded", String(isOpen));
+    if (isOpen && !this.grid.columns) this.choose(0);
+    else this.update();
+  }
+
+  /** Show a dataset in the order of a column. @param {number} k @param {string} column */
+  choose(k, column = k === this.dataset ? this.grid.column : "") {
+    if (k !== this.dataset) this.grid.reset();
+    this.dataset = k;
+    Object.assign(this.grid, {
+      columns: facts[k].map(({ name, number }) => ({ name, title: name, number })), title: D.datasets[k].title,
+    });
+    this.order = this.sorted(k, column);
+    this.update();
+  }
+
+  /** All rows of a dataset by a column, those without a value last. @param {number} k @param {string} column */
+  sorted(k, column) {
+    const n = D.datasets[k].drawn;
+    const found = facts[k].find(({ name }) => name === column);
+    if (!found) return { order: ranks(lowerTitles().slice(starts[k], starts[k] + n)).order, present: n };
+    const { words, at, number } = found;
+    const { rank } = ranks(number ? words.map((word) => Number(word.replaceAll(",", ""))) : words.map((word) => word.toLowerCase()));
+    const present = at.reduce((sum, word) => sum + Number(word >= 0), 0);
+    const place = Int32Array.from(at, (word) => (word < 0 ? words.length : rank[word]));
+    return { order: Int32Array.from(place.keys()).sort((a, b) => place[a] - place[b] || a - b), present };
+  }
+
+  list() {
+    const start = starts[this.dataset];
+    const found = matches && new Set(matches);
+    const isListed = (row) => (found ? found.has(start + row) : isShown(start + row));
+    this.grid.rows = listedRows(D.datasets[this.dataset].drawn, this.order.order, this.order.present, this.grid.descending, isListed);
+  }
+
+  update() {
+    if ($("items").hidden) return;
+    const counts = D.datasets.map(() => 0);
+    if (matches) for (const i of matches) counts[datasetOf[i]] += 1;
+    else for (let i = 0; i < n; i++) counts[datasetOf[i]] += Number(isShown(i));
+    this.sets.replaceChildren(...D.datasets.map(({ name }, k) => h("button", {
+      type: "button", "aria-pressed": String(k === this.dataset), onclick: () => this.choose(k),
+    }, name, h("small", {}, thousands(counts[k])))));
+    const { columns } = D.datasets[this.dataset];
+    const some = facts[this.dataset].length;
+    this.note.textContent = `${matches ? "Found items" : "Items on the map"}${some < columns ? `, ${some} of ${columns} columns` : ""}`;
+    this.list();
+    this.grid.draw();
+  }
+}
+
 // -------------------------------------------------------------------------------- mouse and keys
 
 const touches = new Map();
@@ -629,6 +721,7 @@ $("theme").onclick = () => {
   theme();
 };
 const charts = new Charts();
+const table = new ItemTable();
 resize();
 startRenderer();
 theme();

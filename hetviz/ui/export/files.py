@@ -99,7 +99,7 @@ def show_map_files(source: ExportSource) -> None:
         for extension in ("png", "pdf", "svg"):
             _show_figure(source, extension, f"{extension.upper()} of the map")
         for name in source.data.datasets:
-            # Begins to read the columns, which the charts of the page need.
+            # Begins to read the columns, or the download of the page has to.
             item_text.is_loading(source.data, name)
         page = partial(
             interactive_map,

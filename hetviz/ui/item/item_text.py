@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import pandas as pd
 
@@ -17,6 +17,8 @@ from hetviz.ui.map_data import worker_results
 from hetviz.ui.shell import theme
 from hetviz.ui.shell.page_state import project_id
 from hetviz.ui.widgets import failure
+
+_Read = Callable[[HeteroData, str], Mapping[str, Column] | None]
 
 
 def columns_of(data: HeteroData, dataset: str) -> Mapping[str, Column]:
@@ -43,16 +45,30 @@ def choosable_columns(
     return columns
 
 
-def _read_columns(data: HeteroData, dataset: str) -> Mapping[str, Column] | None:
+def read_all_columns(data: HeteroData) -> None:
+    """Read all columns that are not read yet. Not for a script of a page, which would wait."""
+    for dataset in data.datasets:
+        _read_columns(data, dataset, item_columns)
+
+
+def _read_columns(
+    data: HeteroData, dataset: str, read: _Read | None = None
+) -> Mapping[str, Column] | None:
     labels = [label for label in data.labels if label.dataset == dataset]
     owner, key = data[dataset], ("columns", *map(id, labels))
     columns: Mapping[str, Column] | None = ITEM_RESULTS.get(owner, key)
     if columns is None:
-        columns = worker_results.fetch_from_worker(
-            project_id(), data, ("columns", dataset), "read-columns", {"dataset": dataset}
-        )
+        columns = (read or _fetch_columns)(data, dataset)
         if columns is not None:
             ITEM_RESULTS.put(owner, key, columns, labels)
+    return columns
+
+
+def _fetch_columns(data: HeteroData, dataset: str) -> Mapping[str, Column] | None:
+    key = ("columns", dataset)
+    columns: Mapping[str, Column] | None = worker_results.fetch_from_worker(
+        project_id(), data, key, "read-columns", {"dataset": dataset}
+    )
     return columns
 
 

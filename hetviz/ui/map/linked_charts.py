@@ -299,6 +299,7 @@ def chart_spec(
 def page_charts(state: State) -> list[PageChart]:
     """Return the charts of the project for an exported page."""
     data = state.opened()
+    item_text.read_all_columns(data)
     charts = first_charts(state) if state.view.charts is None else state.view.charts
     return [page_chart for chart in charts if (page_chart := _page_chart(data, chart)) is not None]
 
