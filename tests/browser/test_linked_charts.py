@@ -131,6 +131,27 @@ def test_charts_are_filtered_by_clicks_and_keys(page: Page, projects: Projects) 
     settled(page)
 
 
+def test_items_left_by_a_chart_become_a_label_and_a_cluster(page: Page, projects: Projects) -> None:
+    page.goto(f"/map?s={projects.make(CHARTS)}")
+    settled(page)
+    chart_of(page, "group").get_by_role("button", name=re.compile("^Food drink")).click()
+    expect(page.locator(".st-key-filters")).to_contain_text("group is Food drink")
+    page.get_by_role("button", name="Select them").click()
+    panel, bar = page.locator(".st-key-panel"), page.locator(".st-key-statement-bar")
+    panel.get_by_role("button", name="Keep as cluster", exact=True).click()
+    picture = page.locator(".st-key-map [role=application]")
+    expect(picture).to_have_attribute("aria-label", re.compile("coloured by Cluster.*Food drink"))
+    settled(page)
+    panel.get_by_role("button", name="Label", exact=True).click()
+    expect(bar).to_contain_text("are called …")
+    name = bar.get_by_label("Their name")
+    name.fill("treats")
+    name.press("Enter")
+    bar.get_by_role("button", name="Add", exact=True).click()
+    expect(page.get_by_role("button", name=re.compile("^Undo .*label"))).to_be_enabled()
+    settled(page)
+
+
 def test_scatter_is_added_and_its_brush_filters_by_both_columns(
     page: Page, projects: Projects
 ) -> None:
