@@ -42,7 +42,8 @@ def indicators(columns: Mapping[str, Column]) -> dict[str, Floats]:
     found = {}
     for name, column in columns.items():
         if column.kind == "number" and column.whole and not _CODED & set(words_of(name)):
-            if set(np.unique(column.values[~np.isnan(column.values)])) == {0.0, 1.0}:
+            ends = (end.reduce(column.values, initial=np.nan) for end in (np.fmin, np.fmax))
+            if tuple(ends) == (0.0, 1.0):
                 found[name] = column.values
         elif column.codes is not None and {*map(str.lower, column.levels)} == {"yes", "no"}:
             known = column.codes >= 0

@@ -32,6 +32,7 @@ def test_numbers_that_only_label_have_no_separators(name: str, text: str) -> Non
 
 def test_what_an_item_lacks_comes_last() -> None:
     table = pd.DataFrame({"barn": [0, 1], "boat": [1, 0], "snow": [0, 1], "year": [1983, 1984]})
+    table.insert(0, "ice", 0)
     data = HeteroData([Dataset("films", ["a", "b"], table=table)])
     facts_of(data, "films", 0)
-    assert list(facts_of(data, "films", 1)) == ["barn", "snow", "year", "boat"]
+    assert list(facts_of(data, "films", 1)) == ["barn", "snow", "year", "ice", "boat"]

@@ -81,9 +81,17 @@ def facts_of(data: HeteroData, dataset: str, row: int) -> dict[str, tuple[str, s
     if not columns:
         # Read this row alone until all columns are read.
         columns, position = item_columns(data, dataset, slice(row, row + 1)), 0
-    lacking = [name for name, x in indicators(columns).items() if x[position] == 0]
-    ordered = dict.fromkeys([*(name for name in columns if name not in lacking), *lacking])
+    has = indicators(columns)
+    lacking = {name for name, x in has.items() if x[position] == 0}
+    if has:
+        lacking |= {name for name, column in columns.items() if _is_no(column, position)}
+    ordered = sorted(columns, key=lacking.__contains__)
     return {name: (columns[name].kind, cell_text(columns[name], position)) for name in ordered}
+
+
+def _is_no(column: Column, row: int) -> bool:
+    """Return whether no item has what a column is about."""
+    return column.kind == "constant" and cell_text(column, row).lower() in ("0", "no")
 
 
 def cell_text(column: Column, row: int) -> str:
