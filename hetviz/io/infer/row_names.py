@@ -54,6 +54,7 @@ _WORD = re.compile(r"[^\W\d_]{3}|[\u3040-\u9fff\uac00-\ud7af]")
 _MAX_TITLE_CHARS = 80
 _N_DATES_TESTED = 20
 _TITLE_WORDS = NAME_WORDS | {"descr", "desc", "description", "beschreibung", "term", "descripcion"}
+_REMARK_WORDS = frozenset({"note", "notes", "comment", "comments", "remark", "remarks"})
 _POOR_TITLE_WORDS = frozenset(
     {"contact", "url", "email", "mail", "ref", "address", "file", "code", "phone", "street", "path"}
 )
@@ -175,12 +176,15 @@ def choose_title(
     words = column_words(list(map(str, frame.columns)))
     own = table_words(name, [name])
     # Ids that are names need no other title, unless that is called a name.
-    are_ids_names = (
-        len(set(ids)) == 1
-        and ids[0] in frame.columns
-        and are_words([cell for cell in sample[ids[0]] if cell.strip()])
+    are_ids_names = any(ids) and all(
+        column in frame.columns and are_words([cell for cell in sample[column] if cell.strip()])
+        for column in ids
     )
-    if are_ids_names and (written_out := _written_out(sample, ids[0], plain)):
+    if (
+        are_ids_names
+        and len(set(ids)) == 1
+        and (written_out := _written_out(sample, ids[0], plain))
+    ):
         return (written_out,)
     best, best_merit = "", _MIN_TITLE_MERIT if any(ids) else _MIN_TITLE_MERIT_OF_NUMBERS
     for at, (column, of_column) in enumerate(zip(map(str, frame.columns), words, strict=True)):
@@ -275,7 +279,7 @@ def _title_merit(
     is_name = _is_title_name(words)
     if is_named_key(words) and (not is_name or words[-1] not in NAME_WORDS):
         return -1.0
-    if is_named_measure(words) and not is_name:
+    if (is_named_measure(words) or _REMARK_WORDS & set(words)) and not is_name:
         return -1.0
     with_letters = sum(any(map(str.isalpha, text)) for text in filled)
     if with_letters < 0.8 * len(filled) or holds_measurements(cells):

@@ -49,6 +49,22 @@ def test_ids_that_are_words_need_no_repeated_text() -> None:
     assert choose_title("streets", frame, ["name"]) == ()
 
 
+def test_rows_are_not_named_by_remarks() -> None:
+    names = [f"{a}{b}" for a in ("Amber", "Birch", "Cedar") for b in ("wood", "field", "hill")]
+    frame = pd.DataFrame(
+        {
+            "performer": names,
+            "show": ["The Practice", "Lost", "Fargo"] * 3,
+            "show notes": [f"Also in season {k} of another" if k % 4 else "" for k in range(9)],
+        }
+    )
+    # Two columns identify the rows, with words.
+    assert choose_title("show-data", frame, ["performer", "show"]) == ()
+    assert choose_title("show-data", frame, []) == ("performer",)
+    codes = frame.assign(performer=[f"P-{k}" for k in range(9)])
+    assert choose_title("show-data", codes, ["performer"]) == ()
+
+
 def test_display_names_add_ids_to_repeated_titles() -> None:
     table = pd.DataFrame({"name": ["Oslo", "Riga", "Oslo", None, "x"]})
     cities = Dataset("cities", ["a", "b", "c", "d", "x"], table=table)
