@@ -101,6 +101,15 @@ _MAX_CHAOS = 0.2
 _MIN_UTF8_LINES = 2
 _SINGLE_BYTE_SHARE = 0.7
 _MAX_LATIN_RUN = 2
+# UTF-8 that was taken for Windows-1252: the bytes of a letter or sign, as the letters shown then.
+_TAKEN_FOR = {chr(byte): byte for byte in range(128, 256)} | {
+    sign: byte for byte in range(128, 160) if (sign := bytes([byte]).decode("cp1252", "ignore"))
+}
+_CONTINUED = re.escape("".join(sign for sign, byte in _TAKEN_FOR.items() if byte < 0xC0))
+_TWICE = re.compile(f"[ÂÃÄÅÐÑ][{_CONTINUED}]|â[{_CONTINUED}]{{2}}")
+# These also follow a capital letter, as in »Ä«.
+_FOLLOWING = frozenset("–—‘’“”«»…")
+_MIN_TWICE, _MIN_TWICE_SHARE, _MAX_TIMES = 2, 0.8, 3
 
 
 def decode(name: str, content: bytes, chosen: str | None, notes: list[Problem]) -> tuple[str, str]:
@@ -120,9 +129,11 @@ def decode(name: str, content: bytes, chosen: str | None, notes: list[Problem]) 
     except UnicodeError:
         text = None
     if text is not None and "\0" not in text:
-        return text, "UTF-8"
+        return _mended(name, text, notes) or text, "UTF-8"
     if b"\0" in content:
         return _decode_unmarked_utf16(name, content), "UTF-16"
+    if (text := _mended(name, content.decode("mac_roman"), notes)) is not None:
+        return text, ENCODING_NAMES["mac_roman"]
     if (mixed := _decode_mixed(content)) is not None:
         text, n_lines, codec = mixed
         message = (
@@ -143,6 +154,39 @@ def decode(name: str, content: bytes, chosen: str | None, notes: list[Problem]) 
         )
     )
     return text, label
+
+
+def _mended(name: str, text: str, notes: list[Problem]) -> str | None:
+    """Return text whose letters were encoded twice or more often, mended, or None if none were."""
+    found = _TWICE.findall(text)
+    n_odd = sum(map(len, found))
+    n_clear = sum(odd[1] not in _FOLLOWING for odd in found)
+    if n_clear < _MIN_TWICE or n_odd < _MIN_TWICE_SHARE * sum(sign > "\x7f" for sign in text):
+        return None
+    mended = text
+    for _ in range(_MAX_TIMES):
+        mended = _TWICE.sub(lambda match: _once(match[0]), mended)
+    if mended == text:
+        return None
+    shown = next(odd for odd in found if _once(odd) != odd)
+    message = (
+        f"the letters were encoded twice, and {count(len(found), 'place')} are mended: "
+        f"{shown} is read as {_once(shown)}"
+    )
+    # Excel for Mac writes an underscore for what it cannot write.
+    if n_lost := mended.count("Ã_"):
+        message += f". In {count(n_lost, 'other place')} the letter is lost (Ã_)"
+    remedy = "If letters look wrong, choose the encoding."
+    notes.append(Problem("encoding", name, message, remedy=remedy, severity="note"))
+    return mended
+
+
+def _once(odd: str) -> str:
+    """Return the letter whose UTF-8 bytes these signs stand for, or the signs as they are."""
+    try:
+        return bytes(_TAKEN_FOR[sign] for sign in odd).decode("utf-8")
+    except UnicodeError:
+        return odd
 
 
 def _decode_mixed(content: bytes) -> tuple[str, int, str] | None:

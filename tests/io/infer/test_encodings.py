@@ -4,7 +4,7 @@ import contextlib
 
 import pytest
 
-from hetviz.errors import DataError
+from hetviz.errors import DataError, Problem
 from hetviz.io import Choices, read_table, read_tables
 from hetviz.io.infer import encodings
 
@@ -41,6 +41,40 @@ def test_national_encodings_are_detected(codec):
 def test_few_western_letters_are_latin(cell):
     text = "id,v\n" + "".join(f"{at},{cell if at % 3 else 'Anna'}\n" for at in range(20))
     assert encodings.decode("t.csv", text.encode("cp1252"), None, [])[0] == text
+
+
+CAST = "Penélope Cruz; Beyoncé; Salvador DalI; François Pienaar; Édith; it’s – Stellan Skarsgård"
+
+
+@pytest.mark.parametrize("text", [CAST, "Привет, мир", "Édith Zoë"])
+@pytest.mark.parametrize("times", [1, 2])
+def test_letters_that_were_encoded_twice_are_mended(text: str, times: int) -> None:
+    odd = text
+    for _ in range(times):
+        odd = odd.encode().decode("latin_1")
+    notes: list[Problem] = []
+    assert encodings.decode("t.csv", odd.encode(), None, notes) == (text, "UTF-8")
+    assert "encoded twice" in notes[0].what
+    # A chosen encoding is taken as it is.
+    assert encodings.decode("t.csv", odd.encode(), "utf-8", [])[0] == odd
+
+
+def test_letters_that_excel_for_mac_encoded_twice_are_mended() -> None:
+    odd = CAST.replace("I", "í").encode().decode("cp1252", "replace")
+    content = odd.encode("mac_roman", "replace").replace(b"?", b"_")
+    notes: list[Problem] = []
+    text, _ = encodings.decode("t.csv", content, None, notes)
+    assert text == CAST.replace("I", "Ã_")
+    assert notes[0].what.endswith("Ã© is read as é. In 1 other place the letter is lost (Ã_)")
+
+
+@pytest.mark.parametrize(
+    "text", ["SÃO PAULO – É", "«É» «Ã»", "PÅ–TALET, Å–Ä, »Ä«", "CAFÉ–BAR, É–A", "12 °C, Â", "Ł Ã© "]
+)
+def test_letters_that_only_look_odd_stay(text: str) -> None:
+    notes: list[Problem] = []
+    assert encodings.decode("t.csv", text.encode(), None, notes)[0] == text
+    assert notes == []
 
 
 def test_every_codec_can_be_chosen():
