@@ -6,7 +6,8 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
 
 import pandas as pd
 
@@ -50,6 +51,13 @@ _SIMPLE = {
     decimal: re.compile(rf"[+-]?[0-9]+(?:[{decimal}][0-9]*)?(?:[eE][+-]?[0-9]+)?")
     for decimal in _FORMS
 }
+# Powers of ten behind an amount of money, as in $1.2M.
+_POWERS = {
+    "k": 3, "thousand": 3, "tsd": 3, "m": 6, "mn": 6, "mm": 6, "mio": 6, "million": 6,
+    "b": 9, "bn": 9, "mrd": 9, "billion": 9, "t": 12, "tn": 12, "trillion": 12,
+}  # fmt: skip
+# Those that are no units. They count if a column has several.
+_CLEAR_POWERS = {"K": 3, "k": 3, "M": 6, "Mio": 6, "Mio.": 6, "B": 9, "Bn": 9, "Mrd": 9, "Mrd.": 9}
 _NO_DIGIT = re.compile(r"\D")
 _FRACTIONS = re.compile(r"[.,]\d+")
 _LONG_WORD = re.compile(r"[A-Za-z]{4,}")
@@ -63,6 +71,8 @@ class ParsedNumber:
     limit: int = 0  # One of {-1, 0, 1}. -1 if the true value is below, 1 if it is above.
     unit: str = ""  # Text after the number, or the currency sign before it.
     grouped: bool = False  # Whether the number has thousands separators.
+    # Power of ten that stands behind the number, such as the K of $5K, which its value includes.
+    magnitude: str = field(default="", repr=False)
 
 
 def parse(text: str, decimal: str = ".") -> ParsedNumber | None:
@@ -80,6 +90,8 @@ def parse(text: str, decimal: str = ".") -> ParsedNumber | None:
     (1089.5, '%', 3.0)
     >>> parse("(1'234.50)").value, parse("250.00-").value
     (-1234.5, -250.0)
+    >>> parse("$1.2M").value, parse("$537K").value
+    (1200000.0, 537000.0)
     """
     text = text.strip()
     if _SIMPLE[decimal].fullmatch(text) is not None:
@@ -123,12 +135,36 @@ def _parse_plain(text: str, decimal: str) -> ParsedNumber | None:
     plain = f"{digits or '0'}{fraction.replace(',', '.')}{match['power'] or ''}"
     sign = -1.0 if (match["minus"] or match["sign"]) in ("-", "\u2212") else 1.0
     value = sign * float(plain)
+    unit, magnitude = match["money"] or match["unit"] or "", ""
+    if match["money"] and (power := _POWERS.get((match["unit"] or "").rstrip(".").lower())):
+        value, magnitude = _times_ten(value, power), str(match["unit"])
     if abs(value) > MAX_MAGNITUDE:
         return None
-    unit = match["money"] or match["unit"] or ""
-    return ParsedNumber(
-        value, _LIMIT_SIGNS.get(match["limit"] or "", 0), unit, digits != (whole or digits)
-    )
+    limit, is_grouped = _LIMIT_SIGNS.get(match["limit"] or "", 0), digits != (whole or digits)
+    return ParsedNumber(value, limit, unit, is_grouped, magnitude)
+
+
+def _times_ten(value: float, power: int) -> float:
+    """Return a number times a power of ten, rounded once."""
+    return float(Decimal(repr(value)).scaleb(power))
+
+
+def _with_magnitudes(parsed: dict[str, ParsedNumber | None]) -> dict[str, ParsedNumber | None]:
+    """Return numbers in full if their units are several powers of ten, as 900, 1.2K and 3M."""
+    units = {number.unit for number in parsed.values() if number is not None} - {""}
+    if not units <= set(_CLEAR_POWERS) or len({_CLEAR_POWERS[unit] for unit in units}) < 2:
+        return parsed
+    return {
+        cell: number
+        if number is None or not number.unit
+        else replace(
+            number,
+            value=_times_ten(number.value, _CLEAR_POWERS[number.unit]),
+            unit="",
+            magnitude=number.unit,
+        )
+        for cell, number in parsed.items()
+    }
 
 
 def detect_decimal(cells: Sequence[str], default: str = ".") -> str:
@@ -181,6 +217,7 @@ class NumberColumn:
     others: dict[str, int]
     grouped: bool
     negative: int = 0
+    magnitudes: tuple[str, ...] = ()  # Powers of ten behind the numbers, such as K and M
 
 
 def number_column(
@@ -198,6 +235,7 @@ def number_column(
     counts = Counter(filled)
     for cell in counts:
         parsed[cell] = parse(cell, decimal)
+    parsed = _with_magnitudes(parsed)
     units: Counter[str] = Counter()
     for cell, number in parsed.items():
         if number is not None:
@@ -252,7 +290,9 @@ def number_column(
     ]
     grouped = any(number is not None and number.grouped for number in parsed.values())
     n_behind = sum(counts[cell] for cell in accounting)
-    return NumberColumn(values, unit, limits[-1], limits[1], others, grouped, n_behind)
+    found = {number.magnitude for number in parsed.values() if number is not None} - {""}
+    magnitudes = tuple(sorted(found))
+    return NumberColumn(values, unit, limits[-1], limits[1], others, grouped, n_behind, magnitudes)
 
 
 def _is_amount(cell: str) -> bool:

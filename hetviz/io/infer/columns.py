@@ -294,6 +294,9 @@ def _convert_numbers(
     if signs:
         message = f"numbers are read without their {' and '.join(signs)}"
         notes.append(Problem("written-numbers", where, message, first, severity="note"))
+    if parsed_numbers.magnitudes:
+        message = f"numbers with {' and '.join(parsed_numbers.magnitudes)} are read in full"
+        notes.append(Problem("magnitudes", where, message, first, severity="note"))
     if parsed_numbers.negative:
         n_cells = count(parsed_numbers.negative, "cell")
         message = f"{n_cells} in brackets or with a trailing minus: read as negative numbers"

@@ -77,6 +77,28 @@ def test_parse_reads_simple_numbers_as_other_forms(text, decimal):
     assert repr(parse(text, decimal)) == repr(number_parsing._parse_plain(text, decimal))
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("$56.7M", 56.7e6), ("$537K", 537e3), ("-€1.2 Mrd.", -1.2e9), ("£3 million", 3e6), ("$5", 5)],
+)
+def test_amounts_are_read_in_full(text, value):
+    assert parse(text).value == value
+
+
+@pytest.mark.parametrize(
+    ("cells", "values", "unit"),
+    [
+        (["900", "1.2K", "3M", "-"], [900, 1200, 3_000_000, None], ""),
+        (["$537K", "$1.13M", "$2"], [537_000, 1_130_000, 2], "$"),
+        # A single one may be a unit.
+        (["280 K", "300 K"], [280, 300], "K"),
+    ],
+)
+def test_powers_of_ten_behind_numbers_count(cells, values, unit):
+    column = number_column(cells)
+    assert (column.values, column.unit) == (values, unit)
+
+
 @pytest.mark.parametrize("text", ["", "-", "n. b.", "k.A.", "e5", "1.5.2", "2020-01-01", "a1", "%"])
 def test_parse_refuses_other_text(text):
     assert parse(text) is None

@@ -183,6 +183,16 @@ def test_money_with_a_minus(cells: list[str], values: list[float]) -> None:
     assert table["amount"].tolist()[:3] == values
 
 
+def test_thousands_and_millions_are_read_in_full() -> None:
+    rows = "".join(f"x{at}\t${at}.5{'KM'[at % 2]}\n" for at in range(20))
+    loaded = load("t.tsv", f"id\tamount\n{rows}")
+    table = only(loaded).table
+    assert table is not None
+    assert table["amount"].tolist()[:4] == [500, 1_500_000, 2_500, 3_500_000]
+    [note] = [one for one in loaded.problems if one.code == "magnitudes"]
+    assert note.what == "numbers with K and M are read in full"
+
+
 @pytest.mark.parametrize("cells", [["2.037", "1.000", "12.500"], ["1.037.000", "2.000", "3.500"]])
 def test_one_decimal_sign_per_file(cells: list[str]) -> None:
     rows = "".join(f"k{at};{cell};{at},5\n" for at, cell in enumerate(cells * 5))
