@@ -105,11 +105,15 @@ _MAX_LATIN_RUN = 2
 _TAKEN_FOR = {chr(byte): byte for byte in range(128, 256)} | {
     sign: byte for byte in range(128, 160) if (sign := bytes([byte]).decode("cp1252", "ignore"))
 }
+# A byte that Windows-1252 lacks, as Mac shows it: the last one of a closing quotation mark.
+_TAKEN_FOR["ù"] = 0x9D
 _CONTINUED = re.escape("".join(sign for sign, byte in _TAKEN_FOR.items() if byte < 0xC0))
 _TWICE = re.compile(f"[ÂÃÄÅÐÑ][{_CONTINUED}]|â[{_CONTINUED}]{{2}}")
 # These also follow a capital letter, as in »Ä«.
 _FOLLOWING = frozenset("–—‘’“”«»…")
 _MIN_TWICE, _MIN_TWICE_SHARE, _MAX_TIMES = 2, 0.8, 3
+# Excel for Mac writes other signs for what it cannot write.
+_MIN_TWICE_SHARE_OF_MAC = 0.5
 
 
 def decode(name: str, content: bytes, chosen: str | None, notes: list[Problem]) -> tuple[str, str]:
@@ -132,7 +136,9 @@ def decode(name: str, content: bytes, chosen: str | None, notes: list[Problem]) 
         return _mended(name, text, notes) or text, "UTF-8"
     if b"\0" in content:
         return _decode_unmarked_utf16(name, content), "UTF-16"
-    if (text := _mended(name, content.decode("mac_roman"), notes)) is not None:
+    if (
+        text := _mended(name, content.decode("mac_roman"), notes, _MIN_TWICE_SHARE_OF_MAC)
+    ) is not None:
         return text, ENCODING_NAMES["mac_roman"]
     if (mixed := _decode_mixed(content)) is not None:
         text, n_lines, codec = mixed
@@ -156,12 +162,17 @@ def decode(name: str, content: bytes, chosen: str | None, notes: list[Problem]) 
     return text, label
 
 
-def _mended(name: str, text: str, notes: list[Problem]) -> str | None:
+def _mended(
+    name: str, text: str, notes: list[Problem], min_share: float = _MIN_TWICE_SHARE
+) -> str | None:
     """Return text whose letters were encoded twice or more often, mended, or None if none were."""
     found = _TWICE.findall(text)
     n_odd = sum(map(len, found))
     n_clear = sum(odd[1] not in _FOLLOWING for odd in found)
-    if n_clear < _MIN_TWICE or n_odd < _MIN_TWICE_SHARE * sum(sign > "\x7f" for sign in text):
+    if n_clear < _MIN_TWICE:
+        return None
+    n_letters = sum(sign > "\x7f" for sign in text)
+    if n_odd < min_share * n_letters:
         return None
     mended = text
     for _ in range(_MAX_TIMES):
@@ -173,9 +184,8 @@ def _mended(name: str, text: str, notes: list[Problem]) -> str | None:
         f"the letters were encoded twice, and {count(len(found), 'place')} are mended: "
         f"{shown} is read as {_once(shown)}"
     )
-    # Excel for Mac writes an underscore for what it cannot write.
-    if n_lost := mended.count("Ã_"):
-        message += f". In {count(n_lost, 'other place')} the letter is lost (Ã_)"
+    if n_odd < n_letters:
+        message += f". {count(n_letters - n_odd, 'other letter')} may be wrong"
     remedy = "If letters look wrong, choose the encoding."
     notes.append(Problem("encoding", name, message, remedy=remedy, severity="note"))
     return mended

@@ -218,7 +218,11 @@ def _n_explaining_rows(data: Sequence[tuple[int, list[str]]], decimal: str) -> i
     def is_words(cells: list[str]) -> bool:
         texts = [text for at in numeric_places if at < len(cells) and (text := cells[at].strip())]
         return len(texts) >= max(2, 0.8 * len(numeric_places)) and not any(
-            parse(text, decimal) or is_date(text) or text.lower() in UNKNOWN_MARKERS
+            parse(text, decimal)
+            or is_date(text)
+            or text.lower() in UNKNOWN_MARKERS
+            # Such as ** for a number that is withheld.
+            or not any(map(str.isalpha, text))
             for text in texts
         )
 

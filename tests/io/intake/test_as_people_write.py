@@ -183,6 +183,12 @@ def test_money_with_a_minus(cells: list[str], values: list[float]) -> None:
     assert table["amount"].tolist()[:3] == values
 
 
+def test_rows_of_withheld_numbers_explain_no_columns() -> None:
+    rows = "".join(f"Town {at},{at * 7},{at / 4}\n" for at in range(40))
+    loaded = load("t.csv", f"area,workers,share\nSpringfield,**,**\nAnacortes,**,**\n{rows}")
+    assert len(only(loaded)) == 42
+
+
 def test_thousands_and_millions_are_read_in_full() -> None:
     rows = "".join(f"x{at}\t${at}.5{'KM'[at % 2]}\n" for at in range(20))
     loaded = load("t.tsv", f"id\tamount\n{rows}")
