@@ -12,7 +12,7 @@ from typing import cast
 import numpy as np
 import pandas as pd
 
-from hetviz._text import is_name, is_word, shorten
+from hetviz._text import format_number, is_name, is_word, shorten
 from hetviz._types import Array, Floats, Ints, JsonObject
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.errors import DataError
@@ -357,7 +357,7 @@ def _fact_columns(part: Dataset) -> list[str]:
 
 def _cell_text(value: object) -> str:
     if isinstance(value, float):
-        return f"{value:,.6g}"
+        return format_number(value)
     if isinstance(value, pd.Timestamp):
         return value.date().isoformat()
     return shorten(str(value), _MAX_LETTERS)

@@ -168,12 +168,16 @@ def test_interactive_map_skips_file_names_and_ids() -> None:
         X=np.arange(10.0).reshape(5, 2) % 7,
         table=pd.DataFrame({"title": names}),
     )
+    part.table["year"] = [2010.0, 1985.0, None, 12_500.0, 2.5]
     data = HeteroData([part])
     page = interactive_map(data, hetviz.embed(data, "pca"), colouring(data))
     content = json.loads(re.search(r'id="data">(.*?)</script>', page, re.S).group(1))  # type: ignore[union-attr]
     assert sorted(names[k] for k in content["order"]) == ["Anna", "Bella"]
     # They are still found, and named beside the map.
     assert content["titles"] == names
+    # Years have no separators.
+    [[year]] = content["facts"]
+    assert year["words"] == ["2010", "1985", "12,500", "2.5"]
 
 
 def test_interactive_map_limits_picture_bytes() -> None:
