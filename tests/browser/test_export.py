@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 import hetviz
 from hetviz.exports.interactive import interactive_map
@@ -133,17 +133,21 @@ def test_figure_and_standalone_page(page: Page, browser: Browser, tmp_path: Path
     offline.close()
 
 
-def test_table_of_the_page_lists_what_is_shown(browser: Browser, tmp_path: Path) -> None:
-    state = State(data=sample("emoji"))
-    data = state.opened()
+def opened_page(browser: Browser, folder: Path, state: State) -> tuple[BrowserContext, Page]:
+    """Export the page of a map, and open it without a network."""
+    data, file = state.opened(), folder / "map.html"
     content = interactive_map(
         data, hetviz.embed(data, "pca"), colouring(data), charts=linked_charts.page_charts(state)
     )
-    file = tmp_path / "map.html"
     file.write_text(content, encoding="utf-8")
     context = new_context(browser, offline=True)
     page = context.new_page()
     page.goto(file.as_uri())
+    return context, page
+
+
+def test_table_of_the_page_lists_what_is_shown(browser: Browser, tmp_path: Path) -> None:
+    context, page = opened_page(browser, tmp_path, State(data=sample("emoji")))
     charts, grid = page.locator("#chart-row"), page.get_by_role("grid", name="Items")
     expect(charts).to_be_visible()
     page.get_by_role("button", name="Show table").click()
@@ -186,15 +190,7 @@ def test_scatter_of_the_page_is_brushed(browser: Browser, tmp_path: Path) -> Non
     state = State(data=sample("emoji"))
     charts = (("emoji", "n_keywords", "", "version"), ("keywords", "main_group", "emoji"))
     state = replace(state, view=replace(state.view, charts=charts))
-    data = state.opened()
-    content = interactive_map(
-        data, hetviz.embed(data, "pca"), colouring(data), charts=linked_charts.page_charts(state)
-    )
-    file = tmp_path / "map.html"
-    file.write_text(content, encoding="utf-8")
-    context = new_context(browser, offline=True)
-    page = context.new_page()
-    page.goto(file.as_uri())
+    context, page = opened_page(browser, tmp_path, state)
     expect(page.locator("#shown")).to_have_text(re.compile("^(.+) of \\1 items$"))
     linked = page.locator(".hv-chart-count").nth(1)
     all_links = linked.inner_text()
