@@ -548,7 +548,7 @@ const lowerTitles = () => (lowered ??= D.titles.map((text) => text.toLowerCase()
 /** @type {string[] | null} */
 let lowered = null;
 
-/** Places in sorted order of the keys, as ranks. @param {any[]} keys */
+/** The order of the keys, and the rank of each. @param {any[]} keys */
 function ranks(keys) {
   const order = Int32Array.from(keys.keys()).sort((a, b) => (keys[a] < keys[b] ? -1 : Number(keys[a] > keys[b])) || a - b);
   const rank = new Int32Array(keys.length);

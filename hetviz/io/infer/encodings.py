@@ -166,37 +166,34 @@ def _mended(
     name: str, text: str, notes: list[Problem], min_share: float = _MIN_TWICE_SHARE
 ) -> str | None:
     """Return text whose letters were encoded twice or more often, mended, or None if none were."""
-    found = _TWICE.findall(text)
-    n_odd = sum(map(len, found))
-    n_clear = sum(odd[1] not in _FOLLOWING for odd in found)
-    if n_clear < _MIN_TWICE:
+    # Letters that were encoded three times are found in parts.
+    odd = [signs for signs in _TWICE.findall(text) if _decoded_again(signs) != signs]
+    n_odd = sum(map(len, odd))
+    if sum(signs[1] not in _FOLLOWING for signs in odd) < _MIN_TWICE:
         return None
     n_letters = sum(sign > "\x7f" for sign in text)
     if n_odd < min_share * n_letters:
         return None
     mended = text
     for _ in range(_MAX_TIMES):
-        mended = _TWICE.sub(lambda match: _once(match[0]), mended)
-    if mended == text:
-        return None
-    shown = next(odd for odd in found if _once(odd) != odd)
+        mended = _TWICE.sub(lambda match: _decoded_again(match[0]), mended)
     message = (
-        f"the letters were encoded twice, and {count(len(found), 'place')} are mended: "
-        f"{shown} is read as {_once(shown)}"
+        f"{count(n_odd, 'sign')} of letters that were encoded twice are mended: "
+        f"{odd[0]} is read as {_decoded_again(odd[0])}"
     )
     if n_odd < n_letters:
-        message += f". {count(n_letters - n_odd, 'other letter')} may be wrong"
+        message += f". {count(n_letters - n_odd, 'other sign')} may be wrong"
     remedy = "If letters look wrong, choose the encoding."
     notes.append(Problem("encoding", name, message, remedy=remedy, severity="note"))
     return mended
 
 
-def _once(odd: str) -> str:
+def _decoded_again(signs: str) -> str:
     """Return the letter whose UTF-8 bytes these signs stand for, or the signs as they are."""
     try:
-        return bytes(_TAKEN_FOR[sign] for sign in odd).decode("utf-8")
+        return bytes(_TAKEN_FOR[sign] for sign in signs).decode("utf-8")
     except UnicodeError:
-        return odd
+        return signs
 
 
 def _decode_mixed(content: bytes) -> tuple[str, int, str] | None:

@@ -67,7 +67,7 @@ def test_letters_that_excel_for_mac_encoded_twice_are_mended() -> None:
     notes: list[Problem] = []
     text, _ = encodings.decode("t.csv", content, None, notes)
     assert text == CAST.replace("I", "Ã_") + " “no”"
-    assert notes[0].what.endswith("Ã© is read as é. 1 other letter may be wrong")
+    assert notes[0].what.endswith("Ã© is read as é. 1 other sign may be wrong")
 
 
 @pytest.mark.parametrize(

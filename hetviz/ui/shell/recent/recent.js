@@ -162,8 +162,8 @@ function removedLine({ project, at, confirming }, redraw, send) {
   return line;
 }
 
-// Whether the project opened last was looked up. Once, or the work of another tab would take over
-// a page that has been in use for a while.
+// Whether the project opened last was looked up. Later, it may be that of another tab, which must
+// not take over a page in use.
 let lookedUp = false;
 
 // Without a project in the address, such as /map typed by hand, send the project opened last.
