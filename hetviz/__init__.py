@@ -49,6 +49,7 @@ _MODULES = {
     "metrics.conflicts.guidance_report": ("guidance_report",),
     "metrics.trust.trust": ("trust",),
     "metrics.conflicts.merging": ("merge_guidance",),
+    "metrics.conflicts.pin_prices": ("price_pins",),
     "metrics.conflicts.pricing": ("price",),
     "algorithms.registry": ("get_method", "methods", "suggest"),
     "runs.cluster.clusters": ("clusters",),

@@ -1,6 +1,6 @@
 """Public names and their types. Written by tools/make_stub.py."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal, overload
 
 from hetviz._samples import samples as samples
@@ -69,6 +69,7 @@ from hetviz.io.bundle.saving import save as save
 from hetviz.io.intake.reading import load as load
 from hetviz.metrics.conflicts.guidance_report import guidance_report as guidance_report
 from hetviz.metrics.conflicts.merging import merge_guidance as merge_guidance
+from hetviz.metrics.conflicts.pin_prices import price_pins as price_pins
 from hetviz.metrics.conflicts.pricing import price as price
 from hetviz.metrics.fit.guidance import guidance_curve as guidance_curve
 from hetviz.metrics.fit.summary import evaluate as evaluate
@@ -144,6 +145,7 @@ __all__ = [
     "predict_labels",
     "predict_links",
     "price",
+    "price_pins",
     "propose_joins",
     "propose_links",
     "recognise_views",
@@ -398,6 +400,8 @@ def embed(
     cannot_link_strength: float = ...,
     learn_groups: bool = ...,
     tie_views: bool = ...,
+    pins: Sequence[Mapping[str, object]] | None = ...,
+    pin_strength: float = ...,
     n_iter: int = ...,
     exaggeration: float = ...,
     device: Literal["cpu", "auto", "cuda", "mps"] = ...,
@@ -546,6 +550,8 @@ def embed(
     cannot_link_strength: float = ...,
     learn_groups: bool = ...,
     tie_views: bool = ...,
+    pins: Sequence[Mapping[str, object]] | None = ...,
+    pin_strength: float = ...,
     n_iter: int = ...,
     exaggeration: float = ...,
     paper: bool = ...,
@@ -636,6 +642,8 @@ def embed(
     | Mapping[str, Literal["auto", "linear", "precomputed", "featureless"]] = ...,
     cannot_link_strength: float = ...,
     learn_groups: bool = ...,
+    pins: Sequence[Mapping[str, object]] | None = ...,
+    pin_strength: float = ...,
     metric: Literal[
         "euclidean",
         "cosine",

@@ -21,7 +21,7 @@ import math
 import numbers
 import re
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import (
@@ -30,6 +30,7 @@ from typing import (
     Any,
     ClassVar,
     Self,
+    TypedDict,
     dataclass_transform,
     get_args,
     get_origin,
@@ -252,6 +253,53 @@ class LabelName(DatasetName):
 
     def _describe_range(self) -> str:
         return "the name of a label as dataset:column, or of a dataset for its first label"
+
+
+class PinSpec(TypedDict):
+    """A place, side or corner of the map, and the ids of the items that are pinned to it."""
+
+    place: str | Sequence[float]
+    items: Mapping[str, Sequence[object]]
+
+
+@dataclass(frozen=True)
+class PinList(Param):
+    """Pins: mappings with the place of some items and their ids by dataset."""
+
+    def _check(self, value: object) -> list[PinSpec] | None:
+        if isinstance(value, str) or not isinstance(value, Sequence):
+            raise ValueError
+        return [_checked_pin(pin) for pin in value] or None
+
+    def _describe_range(self) -> str:
+        return (
+            "a list of {'place': P, 'items': {dataset: [id, ...]}}, where P is (x, y) or one of "
+            + ", ".join(map(repr, PIN_SIDES))
+        )
+
+
+PIN_SIDES = (
+    "left", "right", "top", "bottom", "top left", "top right", "bottom left", "bottom right"
+)  # fmt: skip
+
+
+def _checked_pin(pin: object) -> PinSpec:
+    if not isinstance(pin, Mapping) or set(pin) != {"place", "items"}:
+        raise ValueError
+    place, items = pin["place"], pin["items"]
+    if not isinstance(place, str):
+        share = Real(low=-1.0, high=2.0)
+        place = [share.check(number) for number in place] if _is_list(place) else []
+    if place not in PIN_SIDES and len(place) != 2:
+        raise ValueError
+    if not isinstance(items, Mapping) or not all(map(_is_list, items.values())):
+        raise ValueError
+    ids = {str(name): list(map(str, listed)) for name, listed in items.items()}
+    return {"place": place, "items": ids}
+
+
+def _is_list(value: object) -> bool:
+    return hasattr(value, "__iter__") and not isinstance(value, str | Mapping)
 
 
 class Changed:

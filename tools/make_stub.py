@@ -21,7 +21,7 @@ STUB = Path(hetviz.__file__).with_suffix(".pyi")
 _OVERLOADED = ("embed", "get_method")
 _HEAD = '''"""Public names and their types. Written by tools/make_stub.py."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal, overload
 
 from hetviz._types import RandomSeed

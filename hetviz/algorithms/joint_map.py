@@ -26,6 +26,8 @@ from hetviz.algorithms.shared_params import (
     LearnGroups,
     LinkStrength,
     Perplexity,
+    Pins,
+    PinStrength,
     PlaneAxes,
     RandomState,
     SimilarityFeatures,
@@ -238,6 +240,8 @@ class JointMap(NeighborMapEmbedder):
     cannot_link_strength: CannotLinkStrength = 0.3
     learn_groups: LearnGroups = True
     tie_views: TieViews = True
+    pins: Pins = None
+    pin_strength: PinStrength = 0.5
     n_iter: LayoutIterations = 400
     exaggeration: Exaggeration = 12.0
     device: Device = "cpu"

@@ -21,6 +21,8 @@ from hetviz.algorithms.shared_params import (
     LinkStrength,
     NComponents,
     Perplexity,
+    Pins,
+    PinStrength,
     RandomState,
     SimilarityFeatures,
     SimilarityWeights,
@@ -176,6 +178,8 @@ class MRSNE(NeighborMapEmbedder):
     cannot_link_strength: CannotLinkStrength = 0.3
     learn_groups: LearnGroups = True
     tie_views: TieViews = True
+    pins: Pins = None
+    pin_strength: PinStrength = 0.5
     n_iter: LayoutIterations = 400
     exaggeration: Exaggeration = 12.0
     paper: Annotated[

@@ -11,6 +11,7 @@ from hetviz.algorithms.contract import Fit
 from hetviz.core.layout.sne import REFIT_SCHEDULE, SHORT_SCHEDULE, Phase
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.diagnostics import Diagnostic
+from hetviz.features.spaces.pins import find_pins
 from hetviz.features.spaces.sne_map import SneMap, warm_up
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.progress import Progress, ProgressPart, keep_partial
@@ -42,9 +43,13 @@ class NeighborMapEmbedder(BaseEmbedder):
         **options: Any,
     ) -> Fit:
         """Lay out the map from `start`; a cancelled layout is a fit too."""
+        params = self.get_params(deep=False)
+        if params.get("pins"):
+            mask = sne_map.placed.mask
+            options["pins"] = find_pins(data, params["pins"], params["pin_strength"], mask)
         with keep_partial(lambda _: make_fit()):
             sne_map.run(
-                self.get_params(deep=False)["n_components"],
+                params["n_components"],
                 rng,
                 ProgressPart(progress, 0.4, 0.95),
                 coordinates_of(data, start) if start else None,

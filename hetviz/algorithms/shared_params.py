@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 from hetviz._types import RandomSeed
@@ -10,7 +10,7 @@ from hetviz.core.device import AUTO, CARDS, PROCESSOR
 from hetviz.features.spaces import affinities, similarity
 from hetviz.features.spaces.basis import KINDS
 from hetviz.features.spaces.joint_graph import GRAPHS
-from hetviz.params import Changed, Choice, Flag, Integer, PerDataset, Real, Seed
+from hetviz.params import Changed, Choice, Flag, Integer, PerDataset, PinList, Real, Seed
 
 AXES = Integer("Axes", "How many axes to compute.", low=1, high=500)
 NComponents = Annotated[int, AXES]
@@ -181,6 +181,38 @@ CannotLinkStrength = Annotated[
         low=0.0,
         high=1.0,
         details="Until the items are half a radius apart.",
+    ),
+]
+
+Pins = Annotated[
+    Sequence[Mapping[str, object]] | None,
+    PinList(
+        "Pins",
+        "Items or groups that are pulled to a place on the map, or to a side.",
+        also=(None,),
+        advanced=True,
+        details=(
+            "x and y are shares of the width and height of the box around all items without a pin, "
+            "from (0, 0) at the bottom left. The centre of the items is pulled there, so that a "
+            "group keeps its shape. A side is the outer quarter, and pulls each item that is not "
+            "there. Items that are not in the data are left out with a warning. See "
+            "`hetviz.core.layout.pins`."
+        ),
+    ),
+]
+
+PinStrength = Annotated[
+    float,
+    Real(
+        "Strength of pins",
+        "How hard pins pull compared with links and similar items.",
+        low=0.0,
+        high=1.0,
+        advanced=True,
+        details=(
+            "The factor s of the objective s / (2 n) sum ||y_i - target_i||^2 in units of the "
+            "layout. 0 is the map without pins."
+        ),
     ),
 ]
 

@@ -21,6 +21,8 @@ from hetviz.algorithms.shared_params import (
     LinkStrength,
     NComponents,
     NearestItems,
+    Pins,
+    PinStrength,
     RandomState,
     SimilarityFeatures,
     SimilarityWeights,
@@ -54,6 +56,7 @@ from hetviz.features.spaces.affinities import dataset_neighbors, description_of
 from hetviz.features.spaces.joint_graph import joint_graph
 from hetviz.features.spaces.learned_groups import GroupSummary, find_learned_groups
 from hetviz.features.spaces.neighbor_map import PlacedRows, place_new
+from hetviz.features.spaces.pins import find_pins
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.params import Changed, Choice, Flag, LabelName, Real, value_for
 from hetviz.progress import Progress, ProgressPart, ignore_progress, keep_partial
@@ -148,6 +151,11 @@ class UMAP(BaseEmbedder):
         Changed(details="How far each epoch moves such pairs towards a distance of half a radius."),
     ] = 1.0
     learn_groups: LearnGroups = True
+    pins: Pins = None
+    pin_strength: Annotated[
+        PinStrength,
+        Changed(details="The share of the missing distance that each epoch moves pinned items."),
+    ] = 0.5
     metric: Annotated[
         str,
         Choice(
@@ -264,6 +272,12 @@ class UMAP(BaseEmbedder):
                 Y = move_similar_along(placed.graph, Y, placed.numbers(followers))
             else:
                 Y = spread_out(Y, rng)
+        pins = find_pins(data, self.pins, self.pin_strength, placed.mask)
+        if pins is not None:
+            if start_places is None:
+                Y = pins.turned(Y)
+            elif self._is_own_map(start):
+                Y = pins.moved(Y)
         rows_a, rows_b, weight = placed.pairs(graph.negative)
         layout = UmapLayout(
             placed.graph,
@@ -272,6 +286,7 @@ class UMAP(BaseEmbedder):
             min_dist=self.min_dist,
             speed=speed,
             apart=(rows_a, rows_b, self.cannot_link_strength * weight),
+            pins=pins,
             random_state=self._seed,
         )
 
@@ -345,6 +360,8 @@ class UMAP(BaseEmbedder):
             reason = "densMAP needs umap-learn. Set engine to 'umap-learn'."
             return [reason] if self.densmap else []
         reasons = []
+        if self.pins:
+            reasons.append("The layout of umap-learn cannot pin items. Set engine to 'hetviz'.")
         if data.links:
             reasons.append("The layout of umap-learn cannot use links. Set engine to 'hetviz'.")
         names = [*data.datasets]

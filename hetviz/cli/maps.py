@@ -53,6 +53,15 @@ def add_embed(command: argparse.ArgumentParser) -> None:
         help="weight a kind of links by F, from 0 to 1, with 'source|target|kind' as KEY "
         "(may be repeated)",
     )
+    command.add_argument(
+        "--pin",
+        action="append",
+        default=[],
+        metavar="PLACE=FILE",
+        type=_pin,
+        help="pin the rows of a CSV (dataset, id) to a place X,Y, such as 0.2,0.8, to 'left', "
+        "'right', 'top' or 'bottom', or to a corner such as 'top left' (may be repeated)",
+    )
     command.add_argument("--only", metavar="FILE", help="CSV of the rows to map: dataset, id")
     command.add_argument(
         "--start",
@@ -75,6 +84,7 @@ def add_embed(command: argparse.ArgumentParser) -> None:
 
 
 def _embed(args: argparse.Namespace) -> int:
+    from hetviz.features.spaces.pins import make_pin
     from hetviz.io import read_bundle
     from hetviz.runs.embed.run import fit_run
     from hetviz.runs.embed.scope import read_rows_file
@@ -83,8 +93,16 @@ def _embed(args: argparse.Namespace) -> int:
 
     if args.method is None and args.set:
         raise ParameterError("--set needs --method.")
+    if args.method is None and args.pin:
+        raise ParameterError("--pin needs --method.")
     params = {} if args.method is None else parse_params(args)
     loaded = read_bundle(args.data).strict()
+    if args.pin:
+        rows = [read_rows_file(Path(file), loaded.data) for _, file in args.pin]
+        params["pins"] = [
+            make_pin(loaded.data, pinned, place)
+            for pinned, (place, _) in zip(rows, args.pin, strict=True)
+        ]
     weights = dict(args.weigh)
     if len(weights) < len(args.weigh):
         raise ParameterError("--weigh has the same kind of links twice.")
@@ -125,6 +143,17 @@ def _new_folder(source: str) -> str:
     name = f"{Path(source).stem}-map"
     numbered = (f"{name}-{number}" for number in itertools.count(2))
     return next(free for free in itertools.chain([name], numbered) if not Path(free).exists())
+
+
+def _pin(text: str) -> tuple[str | list[float], str]:
+    place, _, file = text.partition("=")
+    try:
+        at = [float(number) for number in place.split(",")]
+    except ValueError:
+        at = []
+    if not file or not (at or place):
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form place=file")
+    return at or place, file
 
 
 def _weight(text: str) -> tuple[str, float]:

@@ -328,6 +328,48 @@ def test_embed_only_rows_weights_hold_out(run, folder, tmp_path):
     assert again.read_bytes() == (out / "coordinates.csv").read_bytes()
 
 
+def test_embed_pins_rows_of_a_file(run, folder, tmp_path):
+    source = folder(links=LINKS + GOOD)
+    pinned = tmp_path / "pinned.csv"
+    pinned.write_text("dataset,id\ndrugs,007\ntargets,t1\n")
+    out = tmp_path / "out"
+    options = ["--method", "mr-sne", "--pin", f"top left={pinned}", "--pin", f"0.9,0.1={pinned}"]
+    code, _, _ = run("embed", source, *options, "--out", out)
+    assert code == 0
+    items = '{drugs = ["007"], targets = ["t1"]}'
+    places = (out / "recipe.toml").read_text()
+    assert f'{{place = "top left", items = {items}}}' in places
+    assert f"{{place = [0.9, 0.1], items = {items}}}" in places
+    code, _, _ = run("run", out, "--out", tmp_path / "again")
+    assert code == 0
+    again = (tmp_path / "again" / "coordinates.csv").read_bytes()
+    assert again == (out / "coordinates.csv").read_bytes()
+
+
+def test_pin_without_file_is_refused(run, folder, capsys):
+    with pytest.raises(SystemExit):
+        run("embed", folder(), "--method", "mr-sne", "--pin", "left")
+    assert "not of the form place=file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("pin", "method", "word"),
+    [
+        ("left=nowhere.csv", "mr-sne", "does not exist"),
+        ("middle={}", "mr-sne", "must be a list of"),
+        ("left={}", "pca", "cannot pin items"),
+        ("left={}", None, "--pin needs --method"),
+    ],
+)
+def test_bad_pins_are_refused(run, folder, tmp_path, pin, method, word):
+    file = tmp_path / "pinned.csv"
+    file.write_text("dataset,id\ndrugs,007\n")
+    options = [] if method is None else ["--method", method]
+    code, _, messages = run("embed", folder(), *options, "--pin", pin.format(file))
+    assert code == 1
+    assert word in messages
+
+
 @pytest.mark.parametrize(
     ("special", "word"),
     [

@@ -84,11 +84,10 @@ def record(workspace: Workspace, seed: int = 0, **more: Any) -> RecordMap:
     return record_map(
         workspace,
         Embedding(places),
-        params={"n_components": 2},
         seed=seed,
         title="PCA",
         figures={"scores": {}, "curves": {}},
-        **{"fingerprint": data.fingerprint(), **more},
+        **{"fingerprint": data.fingerprint(), "params": {"n_components": 2}, **more},
     )
 
 

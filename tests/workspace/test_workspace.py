@@ -102,6 +102,17 @@ def test_rename_dataset_keeps_map_and_colour(blobs: BlobStore) -> None:
     assert not state.view.terrain
 
 
+def test_pins_follow_renamed_datasets(blobs: BlobStore) -> None:
+    workspace = opened(blobs)
+    pins = [{"place": [0.2, 0.5], "items": {"plants": ["oak"], "birds": ["owl"]}}]
+    workspace.do(record(workspace, params={"pins": pins, "weights": {"plants": 0.5}}))
+    run = workspace.do(RenameDataset("plants", "trees")).run
+    assert run is not None
+    renamed = {"trees": ["oak"], "birds": ["owl"]}
+    assert run.params["pins"] == [{"place": [0.2, 0.5], "items": renamed}]
+    assert run.params["weights"] == {"trees": 0.5}
+
+
 def test_swatches_are_set_reset_and_follow_renamed_datasets(blobs: BlobStore) -> None:
     workspace = opened(blobs)
     kind = json.dumps(["plants", "kind"])

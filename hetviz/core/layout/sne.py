@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from hetviz._types import AnyFloat, Array, Floats, Ints, Sparse
+from hetviz.core.layout.pins import Pins
 from hetviz.errors import HetvizError
 from hetviz.progress import Progress, ignore_progress
 
@@ -104,6 +105,7 @@ class SneLayout:
 
     `exact`: Whether repulsion is exact; by default up to 8,000 points. Layouts of more than 3,000
         points begin with the grid.
+    `pins`: Pulls of points to places or sides, relative to the box around the other points.
     `mass` (n,): Above 0, of mean 1: q_ij is multiplied by m_i m_j, so that a point of many
         affinities may have many close points. By default 1.
     """
@@ -120,6 +122,7 @@ class SneLayout:
         capped: CappedPairs = NO_CAPPED_PAIRS,
         exact: bool | None = None,
         mass: Floats | None = None,
+        pins: Pins | None = None,
         double: bool = False,
         threads: int | None = None,
     ) -> None:
@@ -130,6 +133,7 @@ class SneLayout:
         self.n = n
         self.n_iter = 0
         self.apart = apart
+        self._pins = pins
         self.history: list[float] = []
         self._kernels: Any = sne_loops
         self._real: Any = np.float64 if double else np.float32
@@ -240,6 +244,7 @@ class SneLayout:
         """Return attraction (less the repulsion of apart pairs) and repulsion, (k, n), and Z."""
         self._forces()
         self._push_pairs_apart(self._force)
+        self._pull_to_pins()
         return self._pull, self._push[:-1], float(self._kernels.total(self._push[-1]))
 
     def _exact_z(self) -> float:
@@ -285,7 +290,8 @@ class SneLayout:
     def _run_steps(self, steps: int, force: Array, rate: Array, longest: AnyFloat) -> None:
         """Run some iterations; `rate` is that of `hetviz.core.layout.sne_loops.step`."""
         state = (self._pull, self._push, self._velocity, self._gain, rate, longest)
-        if self._fused and self._exact and self._team.threads == 1 and not self._weighted:
+        is_plain = not self._weighted and self._pins is None
+        if self._fused and self._exact and self._team.threads == 1 and is_plain:
             self._z = self._kernels.exact_steps(
                 steps, *self._points, *self._graph, *self._pairs, force, self._squared_reach, *state
             )
@@ -293,9 +299,18 @@ class SneLayout:
             for _ in range(steps):
                 self._forces()
                 self._push_pairs_apart(force)
+                self._pull_to_pins()
                 self._z = self._kernels.total(self._push[-1])
                 rate[1] = 1.0 / self._z
                 self._step(*state)
+                self._limit_gains()
+
+    def _limit_gains(self) -> None:
+        """Limit the gains of pinned points, whose steps would otherwise overshoot the target."""
+        if self._pins is not None:
+            self._gain[:, self._pins.rows] = np.minimum(
+                self._gain[:, self._pins.rows], self._real(self._pins.max_gain)
+            )
 
     def _step(self, *state: object) -> None:
         self._kernels.step(self._x, self._y, *state)
@@ -327,6 +342,17 @@ class SneLayout:
             *self._points, *self._pairs, force, self._squared_reach, self._pull
         )
 
+    def _pull_to_pins(self) -> None:
+        """Add the forces of pins to the attraction."""
+        if self._pins is not None:
+            Y = self.positions
+            # All forces are in units of a quarter.
+            force = self._pins.offsets(Y, self._pins.box(Y)) * self._pins.strength / (4.0 * self.n)
+            self._add_pull(force.T)
+
+    def _add_pull(self, force: Floats) -> None:
+        self._pull[: len(force)] += force.astype(self._real)
+
 
 class WideSneLayout(SneLayout):
     """A layout on any number of axes with exact forces: O(n^2 k) per iteration."""
@@ -341,6 +367,7 @@ class WideSneLayout(SneLayout):
         apart: ApartPairs = NO_APART_PAIRS,
         capped: CappedPairs = NO_CAPPED_PAIRS,
         mass: Floats | None = None,
+        pins: Pins | None = None,
         double: bool = False,
         threads: int | None = None,
     ) -> None:
@@ -351,6 +378,7 @@ class WideSneLayout(SneLayout):
             capped=capped,
             exact=True,
             mass=mass,
+            pins=pins,
             double=double,
             threads=threads,
         )

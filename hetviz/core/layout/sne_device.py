@@ -8,6 +8,7 @@ import numpy as np
 
 from hetviz._types import AnyFloat, Array, Floats, Ints, Sparse
 from hetviz.core.device import ComputeDevice, Tensor, current_device
+from hetviz.core.layout.pins import Pins
 from hetviz.core.layout.sne import (
     NO_APART_PAIRS,
     NO_CAPPED_PAIRS,
@@ -30,12 +31,13 @@ def make_layout(
     apart: ApartPairs = NO_APART_PAIRS,
     capped: CappedPairs = NO_CAPPED_PAIRS,
     mass: Floats | None = None,
+    pins: Pins | None = None,
 ) -> SneLayout:
     """Return a layout that starts at Y (n, k), on the current card if there is one."""
     if (device := current_device()) is not None:
-        return DeviceSneLayout(device, P, Y, apart=apart, capped=capped, mass=mass)
+        return DeviceSneLayout(device, P, Y, apart=apart, capped=capped, mass=mass, pins=pins)
     layout_class = SneLayout if Y.shape[1] <= 2 else WideSneLayout
-    return layout_class(P, Y, apart=apart, capped=capped, mass=mass)
+    return layout_class(P, Y, apart=apart, capped=capped, mass=mass, pins=pins)
 
 
 class DeviceSneLayout(SneLayout):
@@ -58,6 +60,7 @@ class DeviceSneLayout(SneLayout):
         capped: CappedPairs = NO_CAPPED_PAIRS,
         exact: bool | None = None,
         mass: Floats | None = None,
+        pins: Pins | None = None,
         double: bool = False,
     ) -> None:
         n, k = Y.shape
@@ -68,6 +71,7 @@ class DeviceSneLayout(SneLayout):
             capped=capped,
             exact=True if k > 2 else exact,
             mass=mass,
+            pins=pins,
             double=double,
             threads=1,
         )
@@ -104,8 +108,10 @@ class DeviceSneLayout(SneLayout):
         for _ in range(steps):
             self._forces()
             self._subtract_pair_repulsion(*pairs)
+            self._pull_to_pins()
             z = self._total()
             self._move(z, rate.tolist(), float(longest))
+            self._limit_gains()
         self._z = float(z)
 
     def _move(self, z: Tensor, rate: list[float], longest: float) -> None:
@@ -130,8 +136,22 @@ class DeviceSneLayout(SneLayout):
     def _all_forces(self) -> tuple[Array, Array, float]:
         self._forces()
         self._subtract_pair_repulsion(*self._pairs_with(self._force))
+        self._pull_to_pins()
         host = self._device.host
         return host(self._pull), host(self._push[:-1]), float(self._total())
+
+    def _add_pull(self, force: Floats) -> None:
+        in_all_axes = np.zeros((self._pull.shape[0], self.n))
+        in_all_axes[: len(force)] = force
+        self._pull = self._pull + self._device.array(in_all_axes, self._precision)
+
+    def _limit_gains(self) -> None:
+        if self._pins is not None:
+            limit = np.full(self.n, np.inf)
+            limit[self._pins.rows] = self._pins.max_gain
+            self._gain = self._device.xp.minimum(
+                self._gain, self._device.array(limit, self._precision)[None]
+            )
 
     def _exact_z(self) -> float:
         self._repel(self._push)

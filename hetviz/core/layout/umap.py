@@ -10,6 +10,7 @@ from scipy.optimize import curve_fit
 
 from hetviz._types import Floats, Ints, Rng, Sparse
 from hetviz.core.graph.neighbors import Neighbors
+from hetviz.core.layout.pins import Pins
 from hetviz.progress import Progress, ignore_progress
 
 START_EXTENT = 10.0
@@ -53,6 +54,8 @@ class UmapLayout:
 
     `apart` (tuple of (left, right, weight)): Pairs to keep at least half a root mean square radius
         apart: each epoch moves them by this share, 0 to 1, of the missing distance.
+    `pins`: Their strength, 0 to 1, is the share of the missing distance by which each epoch moves
+        pinned points.
 
     An epoch costs O(sampled edges x (1 + negatives)). It runs on one thread, so the same seed
     gives the same layout.
@@ -67,6 +70,7 @@ class UmapLayout:
         min_dist: float = 0.1,
         speed: float = 1.0,
         apart: tuple[Ints, Ints, Floats] | None = None,
+        pins: Pins | None = None,
         random_state: int = 0,
     ) -> None:
         edges = sp.coo_array(graph)
@@ -78,7 +82,7 @@ class UmapLayout:
         self._ab = fit_curve(min_dist)
         self._speed, self._n_epochs = speed, n_epochs
         empty = np.zeros(0, np.int64)
-        self._apart = apart or (empty, empty, np.zeros(0))
+        self._apart, self._pins = apart or (empty, empty, np.zeros(0)), pins
         seed = np.random.default_rng(random_state).integers(1, 2**63, dtype=np.uint64)
         self._state = np.array([seed], dtype=np.uint64)
         self.positions = np.ascontiguousarray(Y, dtype=np.float64).copy()
@@ -91,9 +95,10 @@ class UmapLayout:
         from hetviz.core.layout.umap_loops import push_pairs_apart, run_epochs
 
         left, right, weight = self._apart
+        each_epoch = weight.size > 0 or self._pins is not None
         block = min(_EPOCHS_PER_REPORT, 1 + _EDGES_PER_REPORT // max(self._head.size, 1))
         while self.n_iter < self._n_epochs:
-            last = min(self.n_iter + (1 if weight.size else block), self._n_epochs)
+            last = min(self.n_iter + (1 if each_epoch else block), self._n_epochs)
             run_epochs(
                 self.n_iter,
                 last,
@@ -110,6 +115,7 @@ class UmapLayout:
                 self._state,
             )
             push_pairs_apart(self.positions, left, right, weight, self.reach())
+            self._move_to_pins()
             self.n_iter = last
             if last % block == 0 or last == self._n_epochs:
                 progress(
@@ -117,6 +123,11 @@ class UmapLayout:
                     f"Epoch {last:,} of {self._n_epochs:,}",
                     layout=lambda: self._copy() if layout is None else layout(self._copy()),
                 )
+
+    def _move_to_pins(self) -> None:
+        if self._pins is not None:
+            box = self._pins.box(self.positions)
+            self.positions -= self._pins.strength * self._pins.offsets(self.positions, box)
 
     def reach(self) -> float:
         """Return half the root mean square distance from the centre."""

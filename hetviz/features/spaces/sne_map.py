@@ -15,6 +15,7 @@ from hetviz.core.layout.guidance_boost import (
     move_linked_together,
     move_similar_along,
 )
+from hetviz.core.layout.pins import Pins
 from hetviz.core.layout.placement import median_places
 from hetviz.core.layout.sne import (
     PAPER_SCHEDULE,
@@ -126,6 +127,7 @@ class SneMap:
         paper: bool = False,
         degree_weight: float = 0.0,
         followers: Sequence[tuple[Ints, Ints]] = (),
+        pins: Pins | None = None,
     ) -> None:
         """Fit the map.
 
@@ -134,6 +136,8 @@ class SneMap:
             links, and 100 iterations follow.
         `degree_weight`: Items repel by this power of their share of all affinities. With 1, q_ij
             is proportional to both shares, so that hubs can have many neighbours.
+        `pins`: Of placed rows. On a previous map of this method they start at their targets, as
+            attraction fades with distance. A new map is turned so that they are close to them.
         """
         placed = self.placed
         progress(0.0, "Finding a start")
@@ -147,11 +151,18 @@ class SneMap:
                 boosted, placed.graph, Y, bonds.links, bonds.share, self._strength
             )
             Y = move_similar_along(placed.graph, Y, placed.numbers(followers))
+        if pins is not None:
+            if previous is None:
+                Y = pins.turned(Y)
+            elif again:
+                Y = pins.moved(Y)
         mass = None
         if degree_weight > 0:
             degree = np.asarray(placed.graph.sum(axis=1)).ravel() ** degree_weight
             mass = degree / degree.mean()
-        self.layout = make_layout(placed.graph, Y, apart=self._apart, capped=self._loose, mass=mass)
+        self.layout = make_layout(
+            placed.graph, Y, apart=self._apart, capped=self._loose, mass=mass, pins=pins
+        )
         self.reason = "all iterations done"
         try:
             self.layout.run(phases, ProgressPart(progress, 0.1, 0.9), placed.whole)

@@ -19,9 +19,9 @@ from hetviz._types import Ints
 from hetviz._version import __version__
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.contract import Capability
-from hetviz.algorithms.registry import get_method
+from hetviz.algorithms.registry import get_method, methods
 from hetviz.data import Embedding, HeteroData
-from hetviz.errors import Cancelled, ConvergenceWarning, DataWarning
+from hetviz.errors import Cancelled, ConvergenceWarning, DataWarning, ParameterError
 from hetviz.metrics.fit.rows import coordinates_of, drawn_of
 from hetviz.progress import Progress, ignore_progress
 from hetviz.runs.embed.scope import Scope, scope_of
@@ -156,6 +156,11 @@ def fit_run(
     those rows to hold out. `start`: an earlier map to start from, for methods that can.
     """
     kind = get_method(method)
+    if (params or {}).get("pins") and "pins" not in kind.params:
+        able = join_words(
+            [card.title for card in methods() if "pins" in get_method(card.key).params]
+        )
+        raise ParameterError(f"{kind.card.title} cannot pin items. Methods that can: {able}.")
     checked = parameters.check(method, kind.params, dict(params or {}))
     if "random_state" in kind.params and "random_state" not in (params or {}):
         seed_param = {"random_state": seed}
@@ -195,6 +200,14 @@ def fit_run(
             cancelled.partial = replace(partial, unrepeatable=STOPPED)
         raise
     return FittedRun(result_of(model.embedding_, title), model, scope)
+
+
+def no_pins_reason(kind: type[BaseEmbedder]) -> str:
+    """Return why a method cannot pin items, with the methods that can; empty if it can."""
+    if "pins" in kind.params:
+        return ""
+    able = [card.title for card in methods() if "pins" in get_method(card.key).params]
+    return f"{kind.card.title} cannot pin items. Methods that can: {join_words(able)}."
 
 
 def start_of(

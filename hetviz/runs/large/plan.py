@@ -213,6 +213,8 @@ def large_recipe(name: str, document: Mapping[str, object], folder: Path) -> Lar
     method = get_method(content.get("method", "guided-projection"))
     recipe_params = {**content.get("params", {}), **dict.fromkeys(content.get("unset", ()))}
     checked = parameters.check(method.card.key, method.params, recipe_params)
+    if checked.get("pins"):
+        raise ParameterError(f"{name}: recipes over files cannot pin items.")
     seed = content.get("seed", 0)
     if "random_state" in method.params:
         checked["random_state"] = recipe_params.get("random_state", seed)

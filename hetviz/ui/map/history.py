@@ -11,7 +11,7 @@ import streamlit as st
 from hetviz._text import round_percent
 from hetviz.data import HeteroData
 from hetviz.errors import ParameterError
-from hetviz.params import Choice, Param, PerDataset
+from hetviz.params import Choice, Param, PerDataset, PinList
 from hetviz.ui.item import item_text
 from hetviz.ui.shell import session, theme
 from hetviz.ui.widgets import charts, weights
@@ -145,6 +145,8 @@ def _value_text(param: Param, value: object) -> str:
         return _value_text(param.inner, value)
     if isinstance(param, Choice) and value in param.options:
         return str(param.options[value] or value)
+    if isinstance(param, PinList) and isinstance(value, list):
+        return str(len(value))
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)

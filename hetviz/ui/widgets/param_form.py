@@ -12,7 +12,7 @@ import streamlit as st
 from hetviz.params import Choice, DatasetName, Flag, Integer, Param, PerDataset, Real
 from hetviz.ui.shell import theme
 
-_SKIPPED = ("random_state",)
+_SKIPPED = ("random_state", "pins")
 _OPTION_TEXTS = {None: "automatic", "cv": "chosen by cross-validation", "auto": "automatic"}
 
 

@@ -151,14 +151,21 @@ def _renamed_map(
         fingerprint=fingerprint,
         before=None,
         start=run.start and _rename_keys(run.start, old, new),
-        params={
-            name: {(new if key == old else key): item for key, item in value.items()}
-            if isinstance(value, Mapping)
-            else value
-            for name, value in run.params.items()
-        },
+        params={name: _renamed_keys(value, old, new) for name, value in run.params.items()},
         weights={kinds.get(key, key): factor for key, factor in run.weights.items()},
     )
+
+
+def _renamed_keys(value: object, old: str, new: str) -> object:
+    """Rename a dataset in a value for each dataset, or in pins."""
+    if isinstance(value, Mapping):
+        renamed = {new if key == old else key: item for key, item in value.items()}
+        return {key: _renamed_keys(item, old, new) for key, item in renamed.items()}
+    if isinstance(value, list):
+        return [
+            _renamed_keys(item, old, new) if isinstance(item, Mapping) else item for item in value
+        ]
+    return value
 
 
 def _renamed_charts(

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from hetviz.core.device import ComputeDevice, compute_on
 from hetviz.core.layout import sne_device
+from hetviz.core.layout.pins import Pin, Pins
 from hetviz.core.layout.sne import ApartPairs, CappedPairs, Phase, SneLayout, WideSneLayout
 from hetviz.core.layout.sne_device import DeviceSneLayout, make_layout
 from hetviz.core.spectral.start import spectral_start
@@ -27,6 +28,7 @@ GUIDED = {
         np.array([0, 5, 9, 0]), np.array([30, 40, 5, 30]), np.array([1, 0.5, 0.2, 1])
     ),
     "capped": CappedPairs(np.array([0, 5]), np.array([7, 11]), np.array([2e-4, 3e-4])),
+    "pins": Pins((Pin.at(np.array([3, 4]), (0.2, 1.1)), Pin.at(np.array([4, 8]), "left")), 0.5),
 }
 PLACES = {1: START[:, :1], 2: START, 3: RNG.normal(size=(120, 3))}
 

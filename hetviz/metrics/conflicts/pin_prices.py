@@ -1,0 +1,98 @@
+"""Cost of pins: how far items are from their targets, and which links a move would break."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from hetviz._types import Bools, Floats
+from hetviz.core.threads import one_thread
+from hetviz.data import Embedding, HeteroData
+from hetviz.errors import ParameterError
+from hetviz.features.spaces.pins import pin_offsets
+from hetviz.metrics.fit.nearest import close_distances
+from hetviz.metrics.fit.rows import coordinates_of
+from hetviz.params import PinList
+
+
+@one_thread()
+def price_pins(
+    data: HeteroData, embedding: Embedding, pins: Sequence[Mapping[str, object]]
+) -> pd.DataFrame:
+    """Return how far the items of each pin are from their target, and what moving them breaks.
+
+    Parameters
+    ----------
+    data : HeteroData
+    embedding : Embedding
+        A map made with or without these pins. Rows are matched by dataset and id.
+    pins : list of mappings
+        As the parameter ``pins`` of `hetviz.JointMap`: ``place`` and ``items``.
+
+    Returns
+    -------
+    DataFrame
+        One row per pin:
+
+        place
+            As given.
+        items
+            Number of its items on the map.
+        distance
+            Mean distance of the items from the target, as a share of the width of the map without
+            pinned items. For a place it is the distance of the centre of the items. NaN without
+            items.
+        links
+            Number of positive links of the items that are close, as for ``links_kept`` of
+            `hetviz.evaluate`.
+        broken
+            How many of these would not be close if only the items of the pin moved, straight to
+            their target. A new map breaks fewer where linked items follow.
+
+    Raises
+    ------
+    hetviz.errors.ParameterError
+        If pins are malformed.
+
+    Notes
+    -----
+    O(links) for each pin.
+
+    Examples
+    --------
+    >>> import hetviz
+    >>> data = hetviz.load("emoji")
+    >>> embedding = hetviz.embed(data, "mr-sne")
+    >>> pins = [{"place": "left", "items": {"emoji": ["1f355", "1f354"]}}]
+    >>> [*hetviz.price_pins(data, embedding, pins).columns]
+    ['place', 'items', 'distance', 'links', 'broken']
+    """
+    try:
+        checked = PinList().check(pins) or []
+    except ValueError:
+        allowed = PinList().describe_allowed()
+        raise ParameterError(f"price_pins: pins = {pins!r} must be {allowed}.") from None
+    Y = np.vstack(list(coordinates_of(data, embedding).values()))
+    ends, weight = data.link_table()[["p", "q"]].to_numpy(np.int64), data.link_table()["weight"]
+    joined = {(links.source, links.target) for links in data.links}
+    limits = close_distances(data, embedding, pairs=joined)
+    dataset_of = np.repeat(np.arange(len(data.datasets)), [*map(len, data.datasets.values())])
+    limit = limits[dataset_of[ends[:, 0]], dataset_of[ends[:, 1]]]
+
+    def are_close(Y: Floats) -> Bools:
+        lengths = np.linalg.norm(Y[ends[:, 0]] - Y[ends[:, 1]], axis=1)
+        return np.asarray((weight > 0) & (lengths <= limit), dtype=bool)
+
+    close = are_close(Y)
+    table = []
+    offsets_of_pins, width = pin_offsets(data, Y, checked)
+    for pin, (rows, offsets) in zip(checked, offsets_of_pins, strict=True):
+        moved = Y.copy()
+        moved[rows] -= offsets
+        touched = close & np.isin(ends, rows).any(axis=1)
+        distance = float(np.linalg.norm(offsets, axis=1).mean() / width) if len(rows) else np.nan
+        broken = int((touched & ~are_close(moved)).sum())
+        table.append((pin["place"], len(rows), distance, int(touched.sum()), broken))
+    return pd.DataFrame(table, columns=["place", "items", "distance", "links", "broken"])
