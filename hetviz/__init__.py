@@ -29,6 +29,7 @@ _MODULES = {
     "exports.report": ("write_report",),
     "exports.result": ("load_run",),
     "features.item_search": ("find_items",),
+    "features.map_columns": ("map_from_columns",),
     "features.similar_columns": ("alike_by",),
     "features.table_joins": ("join_tables",),
     "features.relations.comparisons": (

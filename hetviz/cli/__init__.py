@@ -96,7 +96,12 @@ COMMANDS = {
         "Show diagnostics of a run: weights, correlations and gaps, with explanations.",
         "diagnostics result",
     ),
-    "why": ("maps", "Explain the position of an item on a map.", "why result emoji 1f408"),
+    "why": (
+        "maps",
+        "Explain a map, the position of an item, or the distance of two. The map may come from "
+        "elsewhere, as two columns or a CSV of coordinates.",
+        "why towns.csv --columns longitude,latitude",
+    ),
     "alike": (
         "maps",
         "List the items most alike to an item, by links and by features, and the nearest on a map.",

@@ -455,11 +455,28 @@ def _evidence(args: argparse.Namespace) -> int:
     return 0
 
 
+def _two_names(text: str) -> list[str]:
+    names = text.split(",") if text else []
+    if len(names) not in (0, 2):
+        raise ParameterError(f"--columns {text!r} is not of the form X,Y.")
+    return names
+
+
 def add_why(command: argparse.ArgumentParser) -> None:
     """Add the arguments of `why`."""
-    command.add_argument("result", help="the folder that `embed` or `run` wrote")
-    command.add_argument("dataset", help="the dataset of the item")
-    command.add_argument("id", help="its id")
+    command.add_argument(
+        "result", help="the folder that `embed` or `run` wrote; with coordinates: DATA"
+    )
+    command.add_argument("dataset", nargs="?", help="the dataset of an item")
+    command.add_argument("id", nargs="?", help="its id (default: explain the whole map)")
+    command.add_argument("other", nargs="?", help="id of a second item: why they are close or far")
+    command.add_argument(
+        "--columns",
+        metavar="X,Y",
+        help="columns of DATA that are the map (default: x and y, umap_1 and umap_2, longitude and "
+        "latitude and the like)",
+    )
+    command.add_argument("--coordinates", metavar="FILE", help="CSV of a map of DATA")
     add_number(command, "-n", 5, "number of reasons of each kind", "N")
     command.add_argument(
         "--quick", action="store_true", help="use the axes only, without fitting the method again"
@@ -470,19 +487,42 @@ def _why(args: argparse.Namespace) -> int:
     from dataclasses import replace
 
     from hetviz.exports.result import read_result
+    from hetviz.io import read_bundle
 
     if args.n < 1:
         raise ParameterError(f"-n {args.n} must be 1 or more.")
-    result = read_result(args.result)
-    run = replace(result.recipe.run, only=result.recipe.rows(result.data))
+    if args.dataset is not None and args.id is None:
+        raise ParameterError("An item needs its dataset and its id.")
+    run = None
+    if args.columns is None and args.coordinates is None and Path(args.result).is_dir():
+        result = read_result(args.result)
+        data, embedding = result.data, result.embedding
+        run = replace(result.recipe.run, only=result.recipe.rows(data))
+    else:
+        data = read_bundle(args.result).strict().data
+        if args.coordinates is not None:
+            embedding = read_map(args.coordinates, data)
+        else:
+            embedding = hetviz.map_from_columns(data, *_two_names(args.columns or ""))
+    if args.id is None:
+        found = hetviz.why(data, embedding)
+        lines = [
+            f"  {one.dataset:<16}{one.column:<24}{one.share_text:<11}{one.sentence}"
+            for one in found.reasons
+        ]
+        lines += [found.how] if found.reasons else []
+        print_result(args, found.to_dict(), [found.sentence, *lines])
+        return 0
+    if args.other is not None:
+        pair = hetviz.why(data, embedding, args.dataset, args.id, other=args.other)
+        lines = [
+            f"  {value.column:<24}{value.first:<20}{value.second:<20}{value.verdict}"
+            for value in pair.values
+        ]
+        print_result(args, pair.to_dict(), [pair.sentence, *lines])
+        return 0
     explanation = hetviz.why(
-        result.data,
-        result.embedding,
-        args.dataset,
-        args.id,
-        run=run,
-        most=args.n,
-        fit=not args.quick,
+        data, embedding, args.dataset, args.id, run=run, most=args.n, fit=not args.quick
     )
     lines = [f"{explanation.title}: {explanation.sentence}"]
     for head, reasons in (

@@ -21,6 +21,7 @@ class TaskSpec:
 
 TASKS: dict[str, TaskSpec] = {
     "make-map": TaskSpec("hetviz.jobs.tasks.maps:make_map", "Map", True),
+    "take-map": TaskSpec("hetviz.jobs.tasks.maps:take_map", "Map of two columns", True),
     "make-first-map": TaskSpec("hetviz.jobs.tasks.maps:make_first_map", "First map", True),
     "find-clusters": TaskSpec("hetviz.jobs.tasks.cluster:find_clusters", "Clusters", True),
     "find-spread": TaskSpec(
@@ -42,6 +43,9 @@ TASKS: dict[str, TaskSpec] = {
     ),
     "draw-preview": TaskSpec("hetviz.plots.paper_map:preview", "Drawing the figure"),
     "compare-rows": TaskSpec("hetviz.jobs.tasks.look:similar_pairs", "Comparing the rows"),
+    "explain-map": TaskSpec(
+        "hetviz.jobs.tasks.look:reasons_of_map", "Comparing the columns with the map"
+    ),
     "find-joins": TaskSpec(
         "hetviz.jobs.tasks.look:proposals", "Looking for columns that match these tables"
     ),

@@ -23,6 +23,7 @@ from hetviz.features.item_search import item_vectors
 from hetviz.features.recipe import make_features_with_notes, recipe_of
 from hetviz.metrics.conflicts.guidance_report import GuidanceReport, guidance_report
 from hetviz.metrics.conflicts.pricing import price
+from hetviz.metrics.map_reasons import MapReasons, map_reasons
 from hetviz.metrics.trust.trust import trust
 from hetviz.progress import Progress
 from hetviz.runs.ask.questions import Question, suggest_questions
@@ -99,6 +100,12 @@ def trust_of_rows(data: HeteroData, embedding: Embedding, progress: Progress) ->
     """Return the trust score of each row, see `hetviz.trust`."""
     progress(0.0, "Checking neighbours")
     return trust(data, embedding).score
+
+
+def reasons_of_map(data: HeteroData, embedding: Embedding, progress: Progress) -> MapReasons:
+    """Return the columns and links that explain a map, see `hetviz.why`."""
+    progress(0.0, "Comparing the columns with the map")
+    return map_reasons(data, embedding)
 
 
 def regions_of_map(

@@ -11,6 +11,7 @@ from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.diagnostics import to_json
 from hetviz.errors import Cancelled
+from hetviz.features.map_columns import map_from_columns
 from hetviz.metrics.color_choice import find_best_color
 from hetviz.metrics.fit.curves import curves_of_map
 from hetviz.metrics.fit.measured_map import MeasuredMap
@@ -96,6 +97,19 @@ def make_first_map(data: HeteroData, progress: Progress) -> MapResult:
         figures["colour"] = colour
     progress(1.0, "Done")
     return replace(first, figures=figures)
+
+
+def take_map(data: HeteroData, x: str, y: str, progress: Progress) -> MapResult:
+    """Return and measure the map that two columns are, see `hetviz.map_from_columns`."""
+    progress(0.0, "Measuring the map")
+    embedding = map_from_columns(data, x, y)
+    figures = figures_of(data, embedding, beat=lambda: progress(0.5, "Measuring the map"))
+    if (colour := find_best_color(data, embedding)) is not None:
+        figures["colour"] = colour
+    title = f"{x} and {y}"
+    return MapResult(
+        data.fingerprint(), "", {}, 0, title=title, embedding=embedding, figures=figures
+    )
 
 
 def figures_of(

@@ -208,7 +208,7 @@ class ExplainedMap:
 
     @property
     def title(self) -> str:
-        return self.method.card.title
+        return self.method.card.title if self.run.method else "Original map"
 
     def unfitted_method(self, scope: Scope) -> BaseEmbedder:
         """Return the method with the parameters of the run."""

@@ -1,4 +1,4 @@
-"""Reasons for the place of an item on a map, and for where it would move."""
+"""Reasons for a map, for the place of an item on it, and for the distance of two items."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -20,6 +20,13 @@ from hetviz.data.model.links import kind_key
 from hetviz.data.queries.rows import select_rows
 from hetviz.errors import DataError, HetvizError, NotApplicableError, ParameterError
 from hetviz.metrics.fit.rows import coordinates_of
+from hetviz.metrics.map_reasons import (
+    MapReasons,
+    PairReasons,
+    map_reasons,
+    pair_reasons,
+    shared_with_nearest,
+)
 from hetviz.runs.embed.run import EmbeddingOrigin, FittedRun, MapResult, Run, fit_again
 from hetviz.runs.embed.scope import scope_of
 from hetviz.runs.place.reasons import ExplainedMap, Why
@@ -28,10 +35,28 @@ from hetviz.runs.place.why_by_graph import explain_by_graph, surrounding_rows
 from hetviz.runs.place.why_by_leaving_out import explain_by_leaving_out
 from hetviz.runs.place.why_by_positions import explain_from_positions
 
+UNKNOWN_RUN = Run("", "", {}, 0)
+"""Run of a map that was made elsewhere."""
 MAX_ROWS = 8_000
 """With more rows, only the surroundings of the item are considered."""
 
 
+@overload
+def why(data: HeteroData, fitted: Embedding | FittedRun | BaseEmbedder) -> MapReasons: ...
+
+
+@overload
+def why(
+    data: HeteroData,
+    fitted: Embedding | FittedRun | BaseEmbedder,
+    dataset: str,
+    id: str,
+    *,
+    other: str | tuple[str, str],
+) -> PairReasons: ...
+
+
+@overload
 def why(
     data: HeteroData,
     fitted: Embedding | FittedRun | BaseEmbedder,
@@ -43,8 +68,25 @@ def why(
     most: int = 8,
     fit: bool = True,
     **params: Any,
-) -> Why:
-    """Explain the place of an item on a map: what holds it there, and what would move it.
+) -> Why: ...
+
+
+def why(
+    data: HeteroData,
+    fitted: Embedding | FittedRun | BaseEmbedder,
+    dataset: str | None = None,
+    id: str | None = None,
+    *,
+    other: str | tuple[str, str] | None = None,
+    run: Run | None = None,
+    method: str | None = None,
+    most: int = 8,
+    fit: bool = True,
+    **params: Any,
+) -> MapReasons | PairReasons | Why:
+    """Explain a map, the place of an item on it, or the distance of two items.
+
+    Works for any map, also for coordinates that were made elsewhere, see `map_from_columns`.
 
     Parameters
     ----------
@@ -52,8 +94,12 @@ def why(
         The data of the map.
     fitted : Embedding, FittedRun or fitted method
         The map. A fitted method, with the data of its fit, is not fitted again.
-    dataset, id : str
-        The item.
+    dataset, id : str, optional
+        The item. Without it, the whole map is explained: which columns and links say who is near
+        whom.
+    other : str or tuple of str, optional
+        The id of a second item of the dataset, or its dataset and id: explain why the two are near
+        or far.
     run : Run, optional
         Record of how the map was made. Embeddings of `hetviz.embed` and fitted methods know it.
     method : str, optional
@@ -64,19 +110,21 @@ def why(
     fit : bool
         False uses the coordinates alone, without a fit: which links are close, which are far, and
         which items are closest. For methods that would have to be fitted again, such as `mkpe`.
+        So are maps whose method is unknown.
     **params
         Parameters of the method.
 
     Returns
     -------
-    Why
+    MapReasons, Why or PairReasons
+        Of the map, of an item, of two items.
 
     Raises
     ------
     hetviz.errors.DataError
         If the item does not exist, or the method was fitted on other items.
     hetviz.errors.ParameterError
-        If it is unknown how the map was made.
+        If only one of dataset and id is given.
     hetviz.errors.HetvizError
         If the method has not been fitted.
     hetviz.errors.NotApplicableError
@@ -92,6 +140,9 @@ def why(
     Costs a fit without its layout, or a fit. Above 8,000 rows only the surroundings of the item are
     considered, and no matrix of all pairs is made.
 
+    A map: `hetviz.metrics.map_reasons.map_reasons` states the measure. It uses at most 1,500 items
+    of each dataset, and compares with 99 shuffles of the rows.
+
     Examples
     --------
     >>> import hetviz
@@ -99,15 +150,32 @@ def why(
     >>> found = hetviz.why(data, hetviz.embed(data, "mr-sne"), "emoji", data["emoji"].ids[0])
     >>> found.parts.keys() <= {"neighbour", "link", "statement"}
     True
+    >>> hetviz.why(data, hetviz.embed(data, "mr-sne")).reasons[0].column
+    'subgroup'
     """
     if isinstance(fitted, BaseEmbedder):
         fitted = _as_run(data, fitted)
+    embedding = fitted.result.embedding if isinstance(fitted, FittedRun) else fitted
+    if dataset is None and id is None and other is None:
+        return map_reasons(data, embedding)
+    if dataset is None or id is None:
+        raise ParameterError("why: an item needs its dataset and its id.")
+    row = row_of(data, dataset, id)
+    if other is not None:
+        pair = (dataset, other) if isinstance(other, str) else other
+        return pair_reasons(data, embedding, row, row_of(data, *pair))
     if isinstance(fitted, FittedRun):
         explainer = Explainer(data, fitted.result.embedding, fitted.result, fitted)
     else:
-        explainer = Explainer(data, fitted, run_of_map(data, fitted, run, method, params))
-    explain = explainer.why if fit else explainer.explain_from_positions
-    return explain(row_of(data, dataset, id), most)
+        is_known = bool(run or method or isinstance(fitted.made, EmbeddingOrigin))
+        record = run_of_map(data, fitted, run, method, params) if is_known else UNKNOWN_RUN
+        fit = fit and bool(record.method)
+        explainer = Explainer(data, fitted, record)
+    if fit:
+        return explainer.why(row, most)
+    explanation = explainer.explain_from_positions(row, most)
+    shared = shared_with_nearest(data, embedding, row, map_reasons(data, embedding))
+    return replace(explanation, note=f"{explanation.note} {shared}".strip())
 
 
 def _as_run(data: HeteroData, model: BaseEmbedder) -> FittedRun:

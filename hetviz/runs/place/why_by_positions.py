@@ -44,7 +44,7 @@ def explain_from_positions(placed: ExplainedMap, row: int, max_reasons: int) -> 
         key=lambda reason: -reason.share,
     )
     named = join_words([item_of(data, int(other))[2] for other in nearest])
-    notes = [] if ranked else ["None of its links leads to an item on the map."]
+    notes = [] if ranked or not data.links else ["None of its links leads to an item on the map."]
     notes += [f"Closest on the map: {named}."] if named else []
     far = sorted(
         (reason for reason in ranked if reason.distance > FAR_SHARE),

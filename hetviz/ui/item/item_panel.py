@@ -97,7 +97,7 @@ def panel_blocks(
         parts.append(blocks.button(_CLOSER, text))
     parts += _nearest_blocks(workspace, run, row, nearest_by_dataset, session, is_preview)
     if nearest_by_dataset and not (is_preview and not item_why.is_ready(workspace, run)):
-        parts += item_why.why_blocks(workspace, run, row)
+        parts += item_why.why_blocks(workspace, run, row, session)
         parts += item_trust.trust_blocks(workspace, run, row, session)
     return parts
 
@@ -122,8 +122,8 @@ def panel_content(workspace: Workspace, row: int, session: str) -> dict[str, Any
 def explain(workspace: Workspace, row: int) -> None:
     """Compute the explanation of an item, so that the previews of all items have one."""
     run = workspace.state.run
-    if run is not None:
-        item_why.why_blocks(workspace, run, row)
+    if run is not None and run.method:
+        item_why.why_blocks(workspace, run, row, "")
 
 
 def _show_block(block: Block, on_click: Mapping[str, Callable[[], None]]) -> None:

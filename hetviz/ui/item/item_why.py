@@ -10,11 +10,13 @@ from hetviz.algorithms.registry import get_method
 from hetviz.core.layout.attraction import LINK, STATEMENT
 from hetviz.data.model.diagnostics import SHARE, make_diagnostic
 from hetviz.errors import HetvizError, NotApplicableError
+from hetviz.metrics.map_reasons import shared_with_nearest
 from hetviz.plots.colour import display_name
 from hetviz.runs.place.reasons import FEATURE, Reason, Why
 from hetviz.runs.place.why import Explainer
-from hetviz.ui.item import blocks, item_results
+from hetviz.ui.item import blocks, item_results, item_text
 from hetviz.ui.item.blocks import Block
+from hetviz.ui.map_data.reasons import reasons_of
 from hetviz.ui.shell import theme
 from hetviz.ui.widgets import diagnostics
 from hetviz.workspace import MapResult, State, Workspace
@@ -26,11 +28,13 @@ _MAX_REASONS, _MAX_TITLE_CHARS = 5, 45
 _KIND_TEXTS = {LINK: "linked", STATEMENT: "your guidance"}
 
 
-def why_blocks(workspace: Workspace, run: MapResult, row: int) -> list[Block]:
+def why_blocks(workspace: Workspace, run: MapResult, row: int, session: str) -> list[Block]:
     """Return why an item is where it is, or the button that computes it."""
     state = workspace.state
-    if state.guided is None or not run.method:
+    if state.guided is None:
         return []
+    if not run.method:
+        return _blocks_of_unknown_method(workspace, run, row, session)
     title = blocks.section("Why it is here", get_method(run.method).card.title)
     if _needs_click(workspace, run):
         return [title, blocks.button(FIND_OUT, "Find out")]
@@ -52,6 +56,26 @@ def why_blocks(workspace: Workspace, run: MapResult, row: int) -> list[Block]:
     return lines
 
 
+def _blocks_of_unknown_method(
+    workspace: Workspace, run: MapResult, row: int, session: str
+) -> list[Block]:
+    """Return in which columns an item is like its nearest on a map that was made elsewhere."""
+    state = workspace.state
+    data, embedding = state.data, state.embedding(run)
+    found = None if embedding is None else reasons_of(state, run, session)
+    if data is None or embedding is None or found is None:
+        return []
+    if any(item_text.is_loading(data, name) for name in data.datasets):
+        return []
+    text = item_results.get_or_compute(
+        workspace,
+        (*_key(state, run), "nearest", row),
+        (state.data, run),
+        lambda: shared_with_nearest(data, embedding, row, found, item_text.columns_of),
+    )
+    return [blocks.section("Why it is here"), blocks.note(text)] if text else []
+
+
 def allow(workspace: Workspace, run: MapResult) -> None:
     """Explain the items of a map of many rows from now on."""
     item_results.get_or_compute(
@@ -70,6 +94,9 @@ def _needs_click(workspace: Workspace, run: MapResult) -> bool:
 
 def is_ready(workspace: Workspace, run: MapResult) -> bool:
     """Return whether items are explained at once: the first one of a map takes seconds."""
+    if not run.method:
+        # The columns are read for the page.
+        return False
     is_explained = item_results.is_cached(workspace, ("ready", *_key(workspace.state, run)))
     return is_explained or _needs_click(workspace, run)
 

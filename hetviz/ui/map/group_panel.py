@@ -17,7 +17,7 @@ from hetviz.metrics.contrast import MIN_ITEMS, Difference, find_differences
 from hetviz.plots.colour import display_name
 from hetviz.plots.palette import shape_of
 from hetviz.ui.item import item_chip, item_text
-from hetviz.ui.map import filters, new_map
+from hetviz.ui.map import filters, map_reasons, new_map
 from hetviz.ui.shell import selection, session, theme
 from hetviz.ui.widgets.select_buttons import show_select_button
 from hetviz.workspace import State
@@ -49,6 +49,8 @@ def show_group(state: State, rows: Ints, actions: Sequence[GroupAction] = ()) ->
         st.button("Clear", type="tertiary", key="clear", on_click=selection.clear_selection)
     st.html(f'<div class="hv-summary">{"".join(_count_texts(data, rows))}</div>')
     _show_actions(state, data, rows, actions)
+    if len(rows) == 2 and state.run is not None:
+        map_reasons.show_pair(state, state.run, int(rows[0]), int(rows[1]))
     shown = filters.shown_rows(state)
     _show_differences(data, rows, shown)
     _show_links(state, data, rows)

@@ -10,6 +10,7 @@ import streamlit as st
 
 from hetviz._types import Ints
 from hetviz.data import HeteroData
+from hetviz.features.map_columns import coordinate_columns, number_columns
 from hetviz.ui.shell import background, session, theme
 from hetviz.ui.shell.page_state import state_of
 from hetviz.ui.shell.paths import PAGES
@@ -89,6 +90,36 @@ def show_form(state: State) -> None:
             disabled=not verdict.suits or bool(too_few) or background.running_job() is not None,
             on_click=make_map,
         )
+    _show_coordinates(data)
+
+
+def _show_coordinates(data: HeteroData) -> None:
+    """Offer two columns of the tables as a map."""
+    tables = [number_columns(dataset) for dataset in data.datasets.values()]
+    names = list(dict.fromkeys(column.name for columns in tables for column in columns))
+    if len(names) < 2:
+        return
+    first, second = next(coordinate_columns(data), names[:2])
+    with st.expander("Show coordinates of your table"):
+        theme.show_note("A map made elsewhere, such as x and y, UMAP, or longitude and latitude.")
+        with st.container(horizontal=True):
+            x, y = (
+                st.selectbox(label, names, names.index(name), key=f"coordinate-{label}")
+                for label, name in (("Across", first), ("Up", second))
+            )
+        st.button(
+            "Show as map",
+            key="take-map",
+            width="stretch",
+            disabled=x == y or background.running_job() is not None,
+            on_click=_take_map,
+            args=(x, y),
+        )
+
+
+def _take_map(x: str, y: str) -> None:
+    background.start_task("take-map", {"x": x, "y": y}, title=f"{x} and {y}")
+    state_of(MapForm).n_started += 1
 
 
 def make_map(only: Ints | None = None) -> None:

@@ -19,7 +19,7 @@ from hetviz.core.layout.attraction import (
     sne_stiffness,
 )
 from hetviz.data import Comparisons, Dataset, Embedding, HeteroData, Links
-from hetviz.errors import DataError, DataWarning, HetvizError, NotApplicableError, ParameterError
+from hetviz.errors import DataError, DataWarning, HetvizError, NotApplicableError
 from hetviz.features.spaces.sne_map import SneMap
 from hetviz.runs.embed.run import fit_run
 from hetviz.runs.place import why as module
@@ -250,8 +250,8 @@ def test_why_rejects_unknown_items_and_maps(data: HeteroData) -> None:
     with pytest.raises(DataError, match="no such item"):
         hetviz.why(data, embedding, "things", "t99")
     bare = Embedding(dict(embedding.coordinates), dict(embedding.ids))
-    with pytest.raises(ParameterError, match="how this map was made"):
-        hetviz.why(data, bare, "things", "t1")
+    # Without its method, a map is explained by its positions.
+    assert "From the positions" in hetviz.why(data, bare, "things", "t1").how
 
 
 def test_why_without_fit_separates_close_and_far_links() -> None:

@@ -1,0 +1,135 @@
+"""Columns and links that explain the map, or the distance of two items."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+import streamlit as st
+
+from hetviz._text import join_words, shorten
+from hetviz.data import HeteroData
+from hetviz.data.model.diagnostics import SHARE, make_diagnostic
+from hetviz.errors import NotApplicableError
+from hetviz.metrics.map_reasons import (
+    LINK,
+    SHARED,
+    MapReason,
+    MapReasons,
+    pair_reasons,
+)
+from hetviz.plots.colour import colour_options, display_name
+from hetviz.ui.item import item_text
+from hetviz.ui.map_data.reasons import reasons_of
+from hetviz.ui.shell import session, theme
+from hetviz.ui.shell.page_state import project_id, state_of
+from hetviz.ui.widgets import diagnostics, failure
+from hetviz.workspace import MapResult, SetView, State
+
+_MAX_REASONS, _MAX_VALUES, _MAX_TITLE_CHARS = 6, 5, 45
+_MAX_ITEM_CHARS = 22
+_WAITING = "The columns are being compared with the map."
+
+
+@dataclass
+class ReasonsView:
+    """The map whose reasons were asked for."""
+
+    run: str = ""
+
+
+def show_reasons(state: State, run: MapResult) -> None:
+    """Show the columns and links that explain the map."""
+    if state.data is None:
+        return
+    view = state_of(ReasonsView)
+    # The method explains a map of hetviz, so its columns are compared on request.
+    is_requested = not run.method or view.run == run.id
+    theme.show_section("What explains this map", "share of what is close" if is_requested else "")
+    if not is_requested:
+        st.button("Find out", key="find-reasons", on_click=_request, args=(run.id,))
+        return
+    with failure.show_failure("map-reasons"):
+        found = reasons_of(state, run, project_id())
+        if found is None:
+            theme.show_note(_WAITING)
+        elif not found.reasons:
+            theme.show_note(found.sentence)
+        else:
+            _show_bars(state, state.data, found)
+
+
+def _request(run: str) -> None:
+    state_of(ReasonsView).run = run
+
+
+def _show_bars(state: State, data: HeteroData, found: MapReasons) -> None:
+    shown = found.reasons[:_MAX_REASONS]
+    bars = {_name_of(data, reason): reason.share for reason in shown}
+    diagnostics.draw_bars(make_diagnostic("why", "", "", bars, SHARE), _MAX_TITLE_CHARS)
+    best = shown[0]
+    name = _name_of(data, best)
+    theme.show_note(f"{name}: {best.sentence[0].lower()}{best.sentence[1:]}")
+    key = json.dumps([best.dataset, best.column])
+    titles = {option.key: option.title for option in colour_options(data)}
+    if best.kind not in (LINK, SHARED) and key in titles and state.view.colour != key:
+        st.button(
+            f"Colour by {titles[key]}",
+            key="colour-by-reason",
+            on_click=session.on_command,
+            args=(SetView(colour=key),),
+        )
+    with st.expander("How this is measured"):
+        theme.show_note(found.how)
+        for reason in shown[1:]:
+            theme.show_note(f"{_name_of(data, reason)}: {reason.sentence}")
+        if found.axes:
+            verb = "is" if len(found.axes) == 1 else "are"
+            theme.show_note(f"{join_words(list(found.axes))} {verb} left out as the map itself.")
+
+
+def _name_of(data: HeteroData, reason: MapReason) -> str:
+    """Return the name of a reason, with its dataset where there are several."""
+    if reason.kind == LINK:
+        return f"Links of {reason.dataset} to {reason.column}"
+    if reason.kind == SHARED:
+        return f"{reason.dataset} linked to the same {reason.column}"
+    name = display_name(reason.column)
+    many = sum(data[other].table is not None for other in data.datasets) > 1
+    return f"{name} of {reason.dataset}" if many else name
+
+
+def show_pair(state: State, run: MapResult, a: int, b: int) -> None:
+    """Show why two selected items are close or far apart."""
+    data, embedding = state.data, state.embedding(run)
+    if data is None or embedding is None:
+        return
+    theme.show_section("Why they are close or far apart")
+    with failure.show_failure("pair-reasons"):
+        found = reasons_of(state, run, project_id())
+        if found is None or any(item_text.is_loading(data, name) for name in data.datasets):
+            theme.show_note(_WAITING)
+            return
+        try:
+            pair = session.get_or_compute(
+                ("pair-reasons", id(data), id(run), a, b),
+                (data, run),
+                lambda: pair_reasons(data, embedding, a, b, found, item_text.columns_of),
+            )
+        except NotApplicableError as error:
+            theme.show_note(" ".join(error.reasons))
+            return
+        theme.show_note(pair.sentence)
+        if pair.values:
+            theme.show_table(
+                ["", *(shorten(title, _MAX_ITEM_CHARS) for title in (pair.first, pair.second))],
+                [
+                    [display_name(value.column), *map(_shown, (value.first, value.second))]
+                    for value in pair.values[:_MAX_VALUES]
+                ],
+                is_text=True,
+            )
+
+
+def _shown(value: str) -> str:
+    return shorten(item_text.value_text(value), _MAX_TITLE_CHARS) if value else "–"
