@@ -12,7 +12,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from hetviz._html import html_table
-from hetviz._text import count, format_number, join_words, round_percent, shorten
+from hetviz._text import count, format_number, join_words, round_percent
 from hetviz._types import Bools, Floats, Ints, JsonObject, Sparse
 from hetviz.core.measures.near_pairs import (
     N_SHUFFLES,
@@ -45,7 +45,7 @@ _MAX_ROWS, _MIN_ROWS, _MAX_LINKS = 1_500, 12, 3_000
 _MAX_COLUMNS, _MAX_WORDS = 150, 5_000
 _MIN_SAME_AS_AXIS = 0.9999
 _ALIKE, _DIFFERENT, _CLOSE, _FAR = 0.8, 0.5, 0.1, 0.5
-_MAX_VALUE_CHARS, _N_NEAREST = 40, 10
+_N_NEAREST = 10
 
 
 @dataclass(frozen=True)
@@ -337,6 +337,7 @@ def shared_with_nearest(
     row: int,
     found: MapReasons,
     columns_of: Callable[[HeteroData, str], Mapping[str, Column]] = item_columns,
+    title_of: Callable[[str], str] = str,
 ) -> str:
     """Return in words in which columns, that explain a map, an item is like its ten nearest."""
     name, at = _dataset_at(data, row)
@@ -352,7 +353,7 @@ def shared_with_nearest(
     alike = [c for c in named if _likeness(columns[c], rows, at, nearest.tolist()) == "alike"]
     if not alike:
         return f"The closest {name} are not like it in the columns that explain this map."
-    return f"The closest {name} are like it in {join_words(alike[:3])}."
+    return f"The closest {name} are like it in {join_words([title_of(c) for c in alike[:3]])}."
 
 
 def _places(data: HeteroData, embedding: Embedding) -> dict[str, Floats]:
@@ -545,6 +546,4 @@ def _value_text(column: Column, row: int) -> str:
         return ""
     if column.kind == "date":
         return str((pd.Timestamp("1970-01-01") + pd.Timedelta(days=float(value))).date())
-    return (
-        format_number(value) if column.kind == "number" else shorten(str(value), _MAX_VALUE_CHARS)
-    )
+    return format_number(value) if column.kind == "number" else str(value)

@@ -218,20 +218,15 @@ class Explained:
 
 def explain(measure: Measure, max_bits: Sequence[float], n_shuffles: int = N_SHUFFLES) -> Explained:
     """Return what a measure explains. The cost is that of `n_shuffles` measures."""
-    shuffled = np.array([measure(shuffle) for shuffle in range(n_shuffles)]) / np.array(max_bits)
-    actual = measure(-1) / np.array(max_bits)
-    shares = actual - shuffled.mean(axis=0)
-    # Bits grow with the square of an effect, so their roots have no long tail.
-    roots = np.sqrt(shuffled)
-    spread = np.maximum(roots.std(axis=0), 1e-12)
-    centre = roots.mean(axis=0)
-    scale = int(np.argmax(shares))
-    return Explained(
-        max(float(shares[scale]), 0.0),
-        scale,
-        float(((np.sqrt(actual) - centre) / spread).max()),
-        np.asarray(((roots - centre) / spread).max(axis=1)),
-    )
+    order = range(-1, n_shuffles)
+    bits = np.array([measure(shuffle) for shuffle in order]) / np.array(max_bits)
+    shares = bits[0] - bits[1:].mean(axis=0)
+    # Bits grow with the square of an effect, so their roots have no long tail. The data count as
+    # one more shuffle, so that by chance each is as likely to be the farthest.
+    roots = np.sqrt(bits)
+    scores = (roots - roots.mean(axis=0)) / np.maximum(roots.std(axis=0), 1e-12)
+    best, scale = scores.max(axis=1), int(np.argmax(shares))
+    return Explained(max(float(shares[scale]), 0.0), scale, float(best[0]), np.asarray(best[1:]))
 
 
 def score_limit(results: Sequence[Explained]) -> float:

@@ -71,7 +71,9 @@ def _blocks_of_unknown_method(
         workspace,
         (*_key(state, run), "nearest", row),
         (state.data, run),
-        lambda: shared_with_nearest(data, embedding, row, found, item_text.columns_of),
+        lambda: shared_with_nearest(
+            data, embedding, row, found, item_text.columns_of, display_name
+        ),
     )
     return [blocks.section("Why it is here"), blocks.note(text)] if text else []
 

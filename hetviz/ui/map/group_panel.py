@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,7 +52,7 @@ def show_group(state: State, rows: Ints, actions: Sequence[GroupAction] = ()) ->
     if len(rows) == 2 and state.run is not None:
         map_reasons.show_pair(state, state.run, int(rows[0]), int(rows[1]))
     shown = filters.shown_rows(state)
-    _show_differences(data, rows, shown)
+    _show_differences(data, rows, shown, map_reasons.axes_of(state))
     _show_links(state, data, rows)
     theme.show_section("Items", f"first {_MAX_ITEMS_SHOWN}" if len(rows) > _MAX_ITEMS_SHOWN else "")
     item_chip.show_named(data, rows[:_MAX_ITEMS_SHOWN].tolist())
@@ -122,8 +122,13 @@ def _show_ids(data: HeteroData, rows: Ints) -> None:
         theme.show_note(f"At most {_MAX_IDS_COPIED:,} items can be copied.")
 
 
-def _show_differences(data: HeteroData, rows: Ints, shown: Bools) -> None:
-    """Show the columns that differ from the other items that are shown, by dataset."""
+def _show_differences(
+    data: HeteroData, rows: Ints, shown: Bools, axes: Collection[str] = ()
+) -> None:
+    """Show the columns that differ from the other items that are shown, by dataset.
+
+    `axes`: Columns that are the map itself, and differ in any case.
+    """
     n_hidden = int((~shown).sum())
     if n_hidden and st.session_state.get(_WITH_HIDDEN):
         shown = np.ones_like(shown)
@@ -135,7 +140,7 @@ def _show_differences(data: HeteroData, rows: Ints, shown: Bools) -> None:
         others = shown[span] & ~mask
         is_comparable |= min(int(mask.sum()), int(others.sum())) >= MIN_ITEMS
         found = _find_differences(data, name, mask, shown[span])
-        differences += [(name, difference) for difference in found]
+        differences += [(name, one) for one in found if one.column not in axes]
     if not is_comparable and not n_hidden:
         return
     if any(item_text.is_loading(data, name) for name in data.datasets):

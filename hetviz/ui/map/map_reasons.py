@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
@@ -16,18 +17,19 @@ from hetviz.metrics.map_reasons import (
     SHARED,
     MapReason,
     MapReasons,
+    PairValue,
     pair_reasons,
 )
 from hetviz.plots.colour import colour_options, display_name
 from hetviz.ui.item import item_text
+from hetviz.ui.map_data import layers, worker_results
 from hetviz.ui.map_data.reasons import reasons_of
 from hetviz.ui.shell import session, theme
 from hetviz.ui.shell.page_state import project_id, state_of
 from hetviz.ui.widgets import diagnostics, failure
 from hetviz.workspace import MapResult, SetView, State
 
-_MAX_REASONS, _MAX_VALUES, _MAX_TITLE_CHARS = 6, 5, 45
-_MAX_ITEM_CHARS = 22
+_MAX_REASONS, _MAX_VALUES, _MAX_TITLE_CHARS, _MAX_VALUE_CHARS = 6, 5, 45, 30
 _WAITING = "The columns are being compared with the map."
 
 
@@ -45,7 +47,7 @@ def show_reasons(state: State, run: MapResult) -> None:
     view = state_of(ReasonsView)
     # The method explains a map of hetviz, so its columns are compared on request.
     is_requested = not run.method or view.run == run.id
-    theme.show_section("What explains this map", "share of what is close" if is_requested else "")
+    theme.show_section("What explains this map", "0 % is chance" if is_requested else "")
     if not is_requested:
         st.button("Find out", key="find-reasons", on_click=_request, args=(run.id,))
         return
@@ -56,23 +58,26 @@ def show_reasons(state: State, run: MapResult) -> None:
         elif not found.reasons:
             theme.show_note(found.sentence)
         else:
-            _show_bars(state, state.data, found)
+            _show_bars(state, state.data, run, found)
 
 
 def _request(run: str) -> None:
     state_of(ReasonsView).run = run
 
 
-def _show_bars(state: State, data: HeteroData, found: MapReasons) -> None:
+def _show_bars(state: State, data: HeteroData, run: MapResult, found: MapReasons) -> None:
     shown = found.reasons[:_MAX_REASONS]
     bars = {_name_of(data, reason): reason.share for reason in shown}
     diagnostics.draw_bars(make_diagnostic("why", "", "", bars, SHARE), _MAX_TITLE_CHARS)
     best = shown[0]
-    name = _name_of(data, best)
-    theme.show_note(f"{name}: {best.sentence[0].lower()}{best.sentence[1:]}")
+    theme.show_note(_sentence(data, best))
     key = json.dumps([best.dataset, best.column])
     titles = {option.key: option.title for option in colour_options(data)}
-    if best.kind not in (LINK, SHARED) and key in titles and state.view.colour != key:
+    if (
+        best.kind not in (LINK, SHARED)
+        and key in titles
+        and layers.colours_of(state, run).option.key != key
+    ):
         st.button(
             f"Colour by {titles[key]}",
             key="colour-by-reason",
@@ -82,10 +87,13 @@ def _show_bars(state: State, data: HeteroData, found: MapReasons) -> None:
     with st.expander("How this is measured"):
         theme.show_note(found.how)
         for reason in shown[1:]:
-            theme.show_note(f"{_name_of(data, reason)}: {reason.sentence}")
+            theme.show_note(_sentence(data, reason))
         if found.axes:
-            verb = "is" if len(found.axes) == 1 else "are"
-            theme.show_note(f"{join_words(list(found.axes))} {verb} left out as the map itself.")
+            theme.show_note(f"Left out, as the map itself: {join_words(list(found.axes))}.")
+
+
+def _sentence(data: HeteroData, reason: MapReason) -> str:
+    return f"{_name_of(data, reason)}: {reason.sentence[0].lower()}{reason.sentence[1:]}"
 
 
 def _name_of(data: HeteroData, reason: MapReason) -> str:
@@ -97,6 +105,17 @@ def _name_of(data: HeteroData, reason: MapReason) -> str:
     name = display_name(reason.column)
     many = sum(data[other].table is not None for other in data.datasets) > 1
     return f"{name} of {reason.dataset}" if many else name
+
+
+def axes_of(state: State) -> tuple[str, ...]:
+    """Return the columns that are the axes of a map that was made elsewhere."""
+    if state.run is None or state.run.method:
+        return ()
+    with contextlib.suppress(worker_results.WorkerError):
+        found = reasons_of(state, state.run, project_id())
+        if found is not None:
+            return found.axes
+    return ()
 
 
 def show_pair(state: State, run: MapResult, a: int, b: int) -> None:
@@ -119,17 +138,18 @@ def show_pair(state: State, run: MapResult, a: int, b: int) -> None:
         except NotApplicableError as error:
             theme.show_note(" ".join(error.reasons))
             return
-        theme.show_note(pair.sentence)
+        values = tuple(replace(value, column=display_name(value.column)) for value in pair.values)
+        theme.show_note(replace(pair, values=values).sentence)
         if pair.values:
-            theme.show_table(
-                ["", *(shorten(title, _MAX_ITEM_CHARS) for title in (pair.first, pair.second))],
-                [
-                    [display_name(value.column), *map(_shown, (value.first, value.second))]
-                    for value in pair.values[:_MAX_VALUES]
-                ],
-                is_text=True,
+            theme.show_pairs(
+                [(value.column, _values_text(value)) for value in values[:_MAX_VALUES]]
             )
 
 
+def _values_text(value: PairValue) -> str:
+    first, second = map(_shown, (value.first, value.second))
+    return f"both {first}" if first == second else f"{first} and {second}"
+
+
 def _shown(value: str) -> str:
-    return shorten(item_text.value_text(value), _MAX_TITLE_CHARS) if value else "–"
+    return shorten(item_text.value_text(value), _MAX_VALUE_CHARS) if value else "–"
