@@ -30,13 +30,18 @@ def need_app(feature: str) -> None:
         raise MissingExtraError(feature, "app")
 
 
-def run_app(options: Sequence[str], env: Mapping[str, str] | None = None) -> int:
-    """Run the app until it ends, and return its exit code."""
+def app_command(options: Sequence[str]) -> list[str]:
+    """Return the command that runs the app."""
     package = Path(hetviz.__file__).resolve().parent
     script = next(filter(Path.is_file, (package / "app.py", package.parent / "app.py")), None)
     if script is None:
         raise HetvizError("The app is missing from this installation. Install hetviz again.")
-    command = [sys.executable, "-m", "streamlit", "run", str(script), *options]
+    return [sys.executable, "-m", "streamlit", "run", str(script), *options]
+
+
+def run_app(options: Sequence[str], env: Mapping[str, str] | None = None) -> int:
+    """Run the app until it ends, and return its exit code."""
+    command = app_command(options)
     with subprocess.Popen(command, env=env) as server:  # noqa: S603 - our own interpreter and script
         is_stopped = False
 

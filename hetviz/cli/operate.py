@@ -9,15 +9,24 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hetviz._text import count
-from hetviz.cli.arguments import need_app, print_result, run_app
+from hetviz.cli.arguments import app_command, need_app, print_result, run_app
 from hetviz.errors import HetvizError, MissingExtraError, ParameterError
+
+if TYPE_CHECKING:
+    from hetviz.serve.config import ServerSettings
 
 
 def add_serve(command: argparse.ArgumentParser) -> None:
     """Add the arguments of `serve`."""
     command.add_argument("--config", metavar="FILE", type=Path, help="settings file (TOML)")
+    command.add_argument(
+        "--processes",
+        metavar="N",
+        help="server processes behind one address; each has a part of the projects (default: 1)",
+    )
     command.add_argument("--check", action="store_true", help="only check and print the settings")
 
 
@@ -25,7 +34,10 @@ def _serve(args: argparse.Namespace) -> int:
     from hetviz.serve.config import LOW_MEMORY_ENV, as_environment, read_settings
 
     named = args.config or os.environ.get("HETVIZ_CONFIG")
-    config = read_settings(Path(named) if named else None, os.environ)
+    environment = {**os.environ}
+    if args.processes is not None:
+        environment["HETVIZ_PROCESSES"] = args.processes
+    config = read_settings(Path(named) if named else None, environment)
     _check_log_in(config.auth)
     settings = as_environment(config)
     visible = {name: "set" if "SECRET" in name else text for name, text in settings.items()}
@@ -35,6 +47,18 @@ def _serve(args: argparse.Namespace) -> int:
         print_result(args, visible | {"confined": isolation}, [*lines, f"# {isolation}"])
         return 0
     need_app("The server")
+    sys.stderr.write(f"{isolation}\n")
+    # Secrets go through the environment, because command lines are public.
+    env = {**LOW_MEMORY_ENV, **os.environ, **settings}
+    env.pop("HETVIZ_CONFIG", None)
+    if config.oidc.cookie_secret:
+        env["STREAMLIT_SERVER_COOKIE_SECRET"] = config.oidc.cookie_secret
+    if config.processes == 1 or config.process:
+        return run_app(_app_options(config), env)
+    return _serve_processes(config, env)
+
+
+def _app_options(config: ServerSettings) -> list[str]:
     flags = {
         "server.address": config.address,
         "server.port": config.port,
@@ -42,14 +66,28 @@ def _serve(args: argparse.Namespace) -> int:
         "server.headless": "true",
     }
     options = [f"--{name}={value}" for name, value in flags.items() if value != ""]
-    options += [f"--server.allowedHosts={host}" for host in config.hosts]
-    sys.stderr.write(f"{isolation}\n")
-    # Secrets go through the environment, because command lines are public.
-    env = {**LOW_MEMORY_ENV, **os.environ, **settings}
-    env.pop("HETVIZ_CONFIG", None)
-    if config.oidc.cookie_secret:
-        env["STREAMLIT_SERVER_COOKIE_SECRET"] = config.oidc.cookie_secret
-    return run_app(options, env)
+    return options + [f"--server.allowedHosts={host}" for host in config.hosts]
+
+
+def _serve_processes(config: ServerSettings, env: Mapping[str, str]) -> int:
+    """Serve with several processes behind one address."""
+    import asyncio
+
+    from hetviz.serve.config import read_settings
+    from hetviz.serve.front import Front
+
+    def start(variables: Mapping[str, str]) -> subprocess.Popen[bytes]:
+        own = {**env, **variables}
+        command = app_command(_app_options(read_settings(None, own)))
+        # Streamlit would print the address of this process only.
+        return subprocess.Popen(command, env=own, stdout=subprocess.DEVNULL)  # noqa: S603 - our own interpreter and script
+
+    address = f"http://{config.address}:{config.port}{config.base}/"
+    sys.stderr.write(f"{config.processes} processes serve {address}\n")
+    try:
+        return asyncio.run(Front(config, start).run())
+    except OSError as error:
+        raise HetvizError(f"Port {config.port} cannot be opened: {error.strerror}.") from None
 
 
 def _isolation_text() -> str:

@@ -33,6 +33,7 @@ _OTHER_VARIABLES = {
     "HETVIZ_CONFIG",
     "HETVIZ_REST_AFTER_S",
     "HETVIZ_CHROMIUM",
+    "HETVIZ_FRONT",
     "HETVIZ_NO_SKIP",
     "HETVIZ_DEPTH",
 }
@@ -95,6 +96,9 @@ class ServerSettings:
     # Allowed names in the Host header; ``*.name`` for all subdomains.
     hosts: tuple[str, ...] = LOCAL_HOSTS
     visitors: int = 0  # Most visitors at once; 0 for any number.
+    # Number of server processes. Each has its own part of the projects, see `hetviz.serve.front`.
+    processes: int = 1
+    process: int = 0  # Which of the processes this is, from 1; 0 to start all of them.
     # One of {"quiet", "text", "json"}. Format of the request log; "quiet" logs errors only.
     log: str = "quiet"
     metrics: bool = False  # Whether ``/metrics`` serves Prometheus metrics.
@@ -111,7 +115,8 @@ class ServerSettings:
 
 _SECTIONS: dict[str, type] = {"work": WorkSettings, "oidc": OidcSettings, "quota": QuotaSettings}
 _CHOICES = {"auth": ("none", "oidc"), "log": ("quiet", "text", "json")}
-_MAX_VALUES = {"port": 65_535, "workers": 64, "readers": 64}
+_MAX_VALUES = {"port": 65_535, "workers": 64, "readers": 64, "processes": 64}
+_POSITIVE = ("port", "processes")
 _REQUIRED_OIDC = ("metadata_url", "client_id", "client_secret", "redirect_uri", "cookie_secret")
 
 
@@ -259,7 +264,7 @@ def _convert_integer(name: str, value: object) -> int:
         text = int(text)
     if isinstance(text, bool) or not isinstance(text, int):
         raise ValueError("must be a whole number")
-    low, high = int(name == "port"), _MAX_VALUES.get(name, 10**9)
+    low, high = int(name in _POSITIVE), _MAX_VALUES.get(name, 10**9)
     if not low <= text <= high:
         raise ValueError(f"must be between {low} and {high:,}")
     return text
@@ -291,6 +296,10 @@ def _setting_problems(settings: ServerSettings) -> list[Problem]:
         add_problem(
             message, settings.address, 'Add the public host names: hosts = ["maps.lab.org"].'
         )
+    if settings.process > settings.processes:
+        add_problem("process is larger than the number of processes", settings.process)
+    if settings.process == 0 and settings.port + settings.processes > _MAX_VALUES["port"]:
+        add_problem("the processes use the ports after this one, which are too few", settings.port)
     if settings.auth == "oidc":
         problems += _oidc_problems(settings)
     return problems

@@ -187,6 +187,16 @@ def is_open(path: str) -> bool:
     return (path.rstrip("/") or "/") in OPEN_PATHS or path.startswith(OPEN_PREFIXES)
 
 
+def asks_for_page(scope: Scope, base: str) -> bool:
+    """Whether a browser asks for a page of the app."""
+    return (
+        scope["type"] == "http"
+        and scope["method"] == "GET"
+        and scope["path"].removeprefix(base).strip("/") in OPEN_PAGES
+        and "text/html" in Headers(scope=scope).get("accept", "")
+    )
+
+
 def is_host_allowed(host: str | None, allowed: Iterable[str]) -> bool:
     """Whether a Host header matches one of the allowed hosts, with any port."""
     try:

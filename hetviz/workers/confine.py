@@ -103,11 +103,12 @@ def confine(limits: Iterable[tuple[int, int, int]] = (), parent: int = 0) -> Non
     block_network()
     if parent:
         # After `block_network`, which resets the setting.
-        _end_with(parent)
+        end_with(parent)
     block_system_calls()
 
 
-def _end_with(parent: int) -> None:
+def end_with(parent: int) -> None:
+    """End this process when its parent ends."""
     if sys.platform == "linux":
         # A long library call may block all threads, so the kernel sends the signal.
         ctypes.CDLL(None).prctl(_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)

@@ -70,10 +70,10 @@ def set_visitor(visitor: str) -> None:
     _VISITOR.set(visitor)
 
 
-def n_readers() -> int:
+def n_readers(requested: int = 0) -> int:
     """Return the maximum number of readers: as configured, or half of the processors."""
     # Set by the server configuration, which checks it at start.
-    asked = int(os.environ.get("HETVIZ_WORK_READERS") or 0)
+    asked = requested or int(os.environ.get("HETVIZ_WORK_READERS") or 0)
     return asked or max(_MIN_READERS, min(_MAX_READERS, (os.cpu_count() or 1) // 2))
 
 

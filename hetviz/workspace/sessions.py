@@ -64,6 +64,8 @@ class Sessions:
         self._durable = True
         self._lock = threading.Lock()
         self._slots: dict[str, _Slot] = {}
+        # Whether a session belongs to this process, if several serve the folder.
+        self.is_own: Callable[[str], bool] = is_session_id
 
     @property
     def is_durable(self) -> bool:
@@ -96,7 +98,7 @@ class Sessions:
 
     def adopt(self, make: Callable[[Path], Workspace]) -> str:
         """Create a session whose folder `make` fills, and return its id. On errors, remove it."""
-        id = new_session_id()
+        id = self.new_id()
         folder = self._root() / id
         try:
             slot = _Slot()
@@ -106,6 +108,12 @@ class Sessions:
             raise
         with self._lock:
             self._slots[id] = slot
+        return id
+
+    def new_id(self) -> str:
+        """Return a new session id of this process."""
+        while not self.is_own(id := new_session_id()):
+            pass
         return id
 
     def exists(self, id: str) -> bool:

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -150,10 +150,24 @@ def serve(
     port = port or free_port()
     names = ["127.0.0.1", *hosts.split()]
     env = {**(env or {}), "HETVIZ_BASE_PATH": base, "HETVIZ_HOSTS": ",".join(names)}
-    log.parent.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "streamlit", "run", str(script), f"--server.port={port}"]
     command += [f"--server.baseUrlPath={base}"] * bool(base)
     command += [f"--server.allowedHosts={name}" for name in names]
+    below = f"/{base}" if base else ""
+    with serve_with(command, f"http://127.0.0.1:{port}{below}", log, env, grace_s) as server:
+        yield server
+
+
+@contextlib.contextmanager
+def serve_with(
+    command: Sequence[str],
+    url: str,
+    log: Path,
+    env: Mapping[str, str],
+    grace_s: float = PATIENCE_S,
+) -> Iterator[Server]:
+    """Run the command of a server until the block ends; no process of it may be left then."""
+    log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("w", encoding="utf-8") as output:
         # A session of its own, so that what it leaves behind can be found.
         process = subprocess.Popen(
@@ -165,8 +179,7 @@ def serve(
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-    below = f"/{base}" if base else ""
-    server = Server(f"http://127.0.0.1:{port}{below}", process.pid, log)
+    server = Server(url, process.pid, log)
     try:
         if not wait_until(lambda: process.poll() is not None or healthy(server.url)):
             raise TimeoutError(f"no answer from {server.url}:\n{log.read_text()}")
@@ -195,6 +208,19 @@ def free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+def free_ports(n: int) -> int:
+    """Return the first of some free ports in a row."""
+    while True:
+        port = free_port()
+        if port + n < 65_535 and not any(is_open(port + k) for k in range(n)):
+            return port
+
+
+def is_open(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def healthy(url: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import sys
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, WebSocket, expect
@@ -15,8 +16,10 @@ from tests.browser.harness import (
     Open,
     Server,
     free_port,
+    free_ports,
     new_context,
     serve,
+    serve_with,
     session_members,
     wait_in,
 )
@@ -171,3 +174,41 @@ def workers_of(server: Server) -> list[int]:
             if "hetviz.workers.worker" in Path(f"/proc/{pid}/cmdline").read_text():
                 found.append(pid)
     return found
+
+
+def test_projects_of_two_processes(browser: Browser, tmp_path: Path) -> None:
+    port = free_ports(3)
+    address = {"HETVIZ_PORT": str(port), "HETVIZ_HOSTS": "127.0.0.1"}
+    command = [sys.executable, "-m", "hetviz", "serve", "--processes", "2"]
+    log = ARTIFACTS / "two-processes.log"
+    env = {"HETVIZ_HOME": str(tmp_path), **address}
+    with serve_with(command, f"http://127.0.0.1:{port}", log, env) as server:
+        # Not watched, since the browser reports the lost process.
+        page = new_context(browser, base_url=server.url).new_page()
+        for number in (1, 2):
+            page.goto(f"/n{number}/map")
+            ready(page)
+            rename(page, f"Of process {number}")
+        # The list opens the project of the other process.
+        page.get_by_role("link", name="Start").first.click()
+        page.get_by_role("link", name="Of process 1", exact=True).click()
+        page.wait_for_url("**/n1/**")
+        expect(page.locator(".st-key-project").get_by_text("Of process 1")).to_be_visible()
+        settled(page)
+        # One process is killed and replaced, while the other one goes on.
+        killed = next(pid for pid in session_members(server.pid) if f"={port + 1}" in words(pid))
+        os.kill(killed, signal.SIGKILL)
+        other = page.context.new_page()
+        other.goto("/n2/map")
+        ready(other)
+        rename(other, "Still here")
+        page.goto(page.url)
+        rename(page, "Again of process 1")
+    assert log.read_text().count("is replaced") == 1
+
+
+def words(pid: int) -> str:
+    """Return the command of a process, empty if it has ended."""
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_text()
+    return ""

@@ -26,6 +26,7 @@ from hetviz.ui.jobs.jobs import JOBS
 from hetviz.ui.map_data.array_cache import ARRAYS, RESULTS
 from hetviz.ui.shell import background
 from hetviz.ui.shell.paths import FIRST_SAMPLE
+from hetviz.workers.confine import end_with
 from hetviz.workspace import SESSIONS
 from hetviz.workspace.sessions import IDLE_S
 from hetviz.workspace.store.content import read_sample
@@ -41,6 +42,8 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
 @asynccontextmanager
 async def lifespan(app: object) -> AsyncIterator[None]:
     """Warm up in the background, free memory when idle and stop the workers at the end."""
+    if (front := os.environ.get("HETVIZ_FRONT")) is not None:
+        end_with(int(front))
     limit_malloc()
     disable_external_ip_lookup()
     patch_streamlit()

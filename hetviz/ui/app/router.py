@@ -6,11 +6,12 @@ import streamlit as st
 
 from hetviz.errors import HetvizError
 from hetviz.ui.app import frame, panel, view
-from hetviz.ui.shell import people, session, theme
+from hetviz.ui.shell import people, recent, session, theme
 from hetviz.ui.shell.page_state import page_state
 from hetviz.ui.shell.paths import PAGES
 from hetviz.ui.statements import actions
 from hetviz.workers import queue as reader_queue
+from hetviz.workspace import SESSIONS
 
 st.set_page_config(page_title="hetviz", page_icon=theme.icon_address(), layout="wide")
 
@@ -51,7 +52,11 @@ page = st.navigation(
     position="hidden",
 )
 people.require_login()
-reader_queue.set_visitor(session.session_id(resumes=page.url_path != ""))
+project = session.session_id(resumes=page.url_path != "")
+if not SESSIONS.is_own(project):
+    recent.load_page_of(project)
+    st.stop()
+reader_queue.set_visitor(project)
 theme.add_css(theme.style_sheet())
 try:
     session.workspace()

@@ -6,6 +6,7 @@ from starlette.routing import BaseRoute
 from hetviz.io.limits import MB
 from hetviz.serve.config import settings
 from hetviz.serve.guard import RequestGuard
+from hetviz.serve.processes import ProcessPages, ProcessPath
 from hetviz.ui.app import joined_scripts
 from hetviz.ui.app.first_paint import FirstPaint
 from hetviz.ui.app.lifespan import lifespan
@@ -32,7 +33,9 @@ def middleware() -> list[Middleware]:
     """Return the middleware of every request."""
     access = people if people.has_login() else None
     return [
+        Middleware(ProcessPath, base=settings().base),
         Middleware(RequestGuard, settings=settings(), figures=background.FIGURES, access=access),
+        Middleware(ProcessPages, settings=settings()),
         Middleware(VisitorLimit, visitors=VISITORS, base=settings().base, access=access),
         Middleware(UploadLimits, max_bytes=settings().work.uploads_mb * MB),
         Middleware(FirstPaint),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -13,7 +13,7 @@ from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_tok
 from streamlit.web.server.starlette.starlette_routes import _ensure_xsrf_cookie
 from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
 
-from hetviz.serve.guard import OPEN_PAGES, Access
+from hetviz.serve.guard import Access, asks_for_page
 from hetviz.serve.visitors import Visitors
 from hetviz.ui.shell.visitors import visitor_of
 
@@ -54,7 +54,7 @@ class VisitorLimit:
         answer: ASGIApp = self._app
         if scope["type"] == "websocket":
             answer = self._open_tab
-        elif self._visitors.max_visitors and self._is_page(scope):
+        elif self._visitors.max_visitors and asks_for_page(scope, self._base):
             answer = self._open_page
         if answer is not self._app and not await self._takes_place(scope):
             answer = self._app
@@ -65,14 +65,6 @@ class VisitorLimit:
             return True
         cookies = HTTPConnection(scope).cookies
         return await run_in_threadpool(self._access.may_request, cookies, None)
-
-    def _is_page(self, scope: Scope) -> bool:
-        return (
-            scope["type"] == "http"
-            and scope["method"] == "GET"
-            and scope["path"].removeprefix(self._base).strip("/") in OPEN_PAGES
-            and "text/html" in Headers(scope=scope).get("accept", "")
-        )
 
     async def _open_page(self, scope: Scope, receive: Receive, send: Send) -> None:
         new_cookie = ""

@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from hetviz.data import HeteroData
 from hetviz.serve.config import settings
+from hetviz.serve.processes import own_base
 
 _TYPES = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -24,7 +25,7 @@ def picture_address(session: str, data: HeteroData, dataset: str, row: int) -> s
         return None
     # The fingerprint changes with the data, so that browsers may cache pictures.
     place = f"{session}/{row}/{quote(dataset, safe='')}"
-    return f"{settings().base}/hv/picture/{place}?v={data.fingerprint()[:8]}"
+    return f"{own_base(settings())}/hv/picture/{place}?v={data.fingerprint()[:8]}"
 
 
 def read_picture(media: Any) -> tuple[bytes, str] | None:

@@ -21,6 +21,7 @@ from hetviz.jobs.registry import TASKS, restartable_task
 from hetviz.memo import Memo
 from hetviz.serve.config import settings
 from hetviz.serve.metrics import ServerMetrics, ServerStatus
+from hetviz.serve.processes import is_project_of
 from hetviz.ui.jobs.jobs import JOBS, Kind, OnEnd
 from hetviz.ui.shell import people, session
 from hetviz.ui.shell.page_state import project_id
@@ -439,3 +440,5 @@ def _server_load() -> ServerStatus:
 # Figures of the server for its operator.
 FIGURES = ServerMetrics(lambda: SESSIONS.home_folder, _server_load, VISITORS)
 JOBS.use_pool(settings().work.workers)
+if settings().processes > 1:
+    SESSIONS.is_own = lambda project: is_project_of(settings(), project)

@@ -15,7 +15,7 @@ from hetviz.ui.shell.page_state import page_state, project_id, replace_page_stat
 from hetviz.ui.shell.paths import FIRST_SAMPLE
 from hetviz.ui.shell.theme import escape_markdown
 from hetviz.workspace import SESSIONS, Command, OpenSample, ReadOnlyWorkspace, Workspace
-from hetviz.workspace.sessions import is_session_id, new_session_id
+from hetviz.workspace.sessions import is_session_id
 
 T = TypeVar("T")
 
@@ -55,7 +55,7 @@ def url_params() -> dict[str, str]:
 
 def new_session() -> str:
     """Return the id of a new project, or stop the page if the quota is reached."""
-    sid = new_session_id()
+    sid = SESSIONS.new_id()
     try:
         people.own_new_project(sid)
     except HetvizError as error:

@@ -71,6 +71,11 @@ def watch_first_project(
     )
 
 
+def load_page_of(project: str) -> None:
+    """Load the page of a project of another server process."""
+    _list(key="elsewhere", data={"elsewhere": project})
+
+
 def _mount_list(key: str, is_shown: bool) -> None:
     workspace = session.workspace()
     _list(

@@ -177,6 +177,10 @@ function sendLast(here, send) {
 }
 
 export default function ({ data, parentElement, setTriggerValue }) {
+  if (data.elsewhere) {
+    location.replace(address(data.elsewhere));
+    return;
+  }
   if (data.first) {
     sendFirst(data.first, setTriggerValue);
     parentElement.querySelector(".hv-projects").dataset.first = String(data.first.is_new);
