@@ -185,12 +185,15 @@ def test_projects_of_two_processes(browser: Browser, tmp_path: Path) -> None:
     with serve_with(command, f"http://127.0.0.1:{port}", log, env) as server:
         # Not watched, since the browser reports the lost process.
         page = new_context(browser, base_url=server.url).new_page()
+        projects: list[str] = []
         for number in (1, 2):
-            page.goto(f"/n{number}/map")
+            page.goto(f"/n{number}/")
+            page.get_by_role("link", name="Map", exact=True).click()
             ready(page)
             rename(page, f"Of process {number}")
+            projects.append(page.url)
         # The list opens the project of the other process.
-        page.get_by_role("link", name="Start").first.click()
+        page.goto(page.url.replace("/map", "/"))
         page.get_by_role("link", name="Of process 1", exact=True).click()
         page.wait_for_url("**/n1/**")
         expect(page.locator(".st-key-project").get_by_text("Of process 1")).to_be_visible()
@@ -199,7 +202,7 @@ def test_projects_of_two_processes(browser: Browser, tmp_path: Path) -> None:
         killed = next(pid for pid in session_members(server.pid) if f"={port + 1}" in words(pid))
         os.kill(killed, signal.SIGKILL)
         other = page.context.new_page()
-        other.goto("/n2/map")
+        other.goto(projects[1])
         ready(other)
         rename(other, "Still here")
         page.goto(page.url)
