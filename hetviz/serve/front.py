@@ -20,6 +20,7 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import cast
 from urllib.parse import unquote
 
 from hetviz.serve.config import ServerSettings
@@ -90,7 +91,7 @@ class Front:
         self._processes = [
             _Process(number, settings.port + number) for number in range(1, settings.processes + 1)
         ]
-        self._n_connections = 0
+        self._connections: set[asyncio.Task[None]] = set()
         self._stop = asyncio.Event()
 
     def stop(self) -> None:
@@ -117,9 +118,10 @@ class Front:
                 for task in done:
                     task.result()
         finally:
-            for keeper in keepers:
-                keeper.cancel()
-            await asyncio.gather(*keepers, return_exceptions=True)
+            tasks = [*keepers, *self._connections]
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
             await asyncio.to_thread(self._end_all)
         return 0
 
@@ -176,7 +178,8 @@ class Front:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one connection, which is one request or web socket."""
-        self._n_connections += 1
+        task = cast("asyncio.Task[None]", asyncio.current_task())
+        self._connections.add(task)
         try:
             async with asyncio.timeout(_HEAD_S):
                 head = await reader.readuntil(b"\r\n\r\n")
@@ -187,7 +190,7 @@ class Front:
             # The browser has gone, or sent nothing in time.
             pass
         finally:
-            self._n_connections -= 1
+            self._connections.discard(task)
             with contextlib.suppress(OSError):
                 await writer.drain()
             writer.close()
@@ -203,7 +206,7 @@ class Front:
         if path == f"{self._settings.base}/healthz":
             _send_text(writer, *self._health())
             return
-        if self._n_connections > _MAX_CONNECTIONS:
+        if len(self._connections) > _MAX_CONNECTIONS:
             _refuse(writer, 503, "The server has too many connections.")
             return
         each = self._process_of(path)

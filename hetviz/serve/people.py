@@ -318,7 +318,8 @@ class People:
             make_folder(self.path.parent)
             file = sqlite3.connect(self.path, check_same_thread=False, timeout=20)
             self.path.chmod(0o600)
-            file.execute("PRAGMA journal_mode = WAL")
+            # Processes on other machines may use the file, which a write-ahead log does not allow.
+            file.execute("PRAGMA journal_mode = DELETE")
             file.execute("PRAGMA synchronous = FULL")
             (version,) = file.execute("PRAGMA user_version").fetchone()
             if version == 0:

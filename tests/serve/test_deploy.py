@@ -129,6 +129,30 @@ def test_proxies_forward_host_and_websockets() -> None:
     assert "hetviz serve --config" in unit and "NoNewPrivileges=true" in unit
 
 
+def test_recipes_of_several_processes_name_each_process() -> None:
+    nginx = (DEPLOY / "nginx-processes.conf").read_text()
+    assert nginx.count("{") == nginx.count("}")
+    found = re.findall(r"~\^/n(\d)/\s+hetviz_(\d);", nginx)
+    assert found == [("1", "1"), ("2", "2")]
+    caddy = (DEPLOY / "Caddyfile-processes").read_text()
+    assert caddy.count("{") == caddy.count("}") and "path /n2/*" in caddy
+    parts = list(yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text()))
+    of_kind = {
+        kind: [part for part in parts if part["kind"] == kind]
+        for kind in ("StatefulSet", "Service", "Ingress")
+    }
+    pods = of_kind["StatefulSet"][0]["spec"]
+    variables = {entry["name"]: entry for entry in pods["template"]["spec"]["containers"][0]["env"]}
+    n = pods["replicas"]
+    assert set(variables) <= set(as_environment(ServerSettings(process=1)))
+    assert variables["HETVIZ_PROCESSES"]["value"] == str(n) and pods["ordinals"]["start"] == 1
+    names = {part["metadata"]["name"] for part in of_kind["Service"]}
+    rules = of_kind["Ingress"][0]["spec"]["rules"][0]["http"]["paths"]
+    leads = {rule["path"]: rule["backend"]["service"]["name"] for rule in rules}
+    assert leads == {"/": "hetviz", **{f"/n{k}": f"hetviz-{k}" for k in range(1, n + 1)}}
+    assert set(leads.values()) == names
+
+
 def test_security_page_names_existing_tests() -> None:
     named = re.findall(r"`([a-z_/]*test_\w+\.py)`", (ROOT / "SECURITY.md").read_text("utf-8"))
     assert len(named) > 30

@@ -9,7 +9,8 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
 from hetviz.serve.config import ServerSettings
-from hetviz.serve.processes import ProcessPages, ProcessPath, own_base, process_of, split_number
+from hetviz.serve.process_pages import ProcessPages, ProcessPath
+from hetviz.serve.processes import own_base, process_of, split_number
 from hetviz.workspace.sessions import Sessions, new_session_id
 from tests.serve.asgi import Response, ask
 

@@ -6,7 +6,7 @@ from starlette.routing import BaseRoute
 from hetviz.io.limits import MB
 from hetviz.serve.config import settings
 from hetviz.serve.guard import RequestGuard
-from hetviz.serve.processes import ProcessPages, ProcessPath
+from hetviz.serve.process_pages import ProcessPages, ProcessPath
 from hetviz.ui.app import joined_scripts
 from hetviz.ui.app.first_paint import FirstPaint
 from hetviz.ui.app.lifespan import lifespan
