@@ -273,3 +273,60 @@ def test_dragged_item_asks_what_it_belongs_with(opened: Page, picture: Picture) 
         f"map.selection.rows().includes({dragged}) && map.selection.rows().length > 2 && "
         f"map.selection.rows().every((r) => [{dragged}, ...{near}].includes(r)) && ({SPREAD})(map)",
     )
+
+
+def test_selection_is_pinned_to_a_side_dragged_and_undone(opened: Page, picture: Picture) -> None:
+    page = opened
+    until(page, "map.scene.order.length > 0")
+    row = page.evaluate(
+        "() => { const { scene } = document.querySelector('.st-key-map .hv-map').__hv.map;"
+        " return scene.order.toSorted((a, b) => scene.pos[2 * b] - scene.pos[2 * a])[0]; }"
+    )
+    page.evaluate(
+        "(r) => document.querySelector('.st-key-map .hv-map').__hv.map.selection.select([r])", row
+    )
+    pin = page.locator(".st-key-panel").get_by_role("button", name="Pin")
+    pin.scroll_into_view_if_needed()
+    pin.click()
+    left = page.locator(".st-key-pin-left button").first
+    # The price is on the button before it is pressed.
+    expect(left).to_have_text(re.compile(r"^Left · \d+$"))
+    expect(page.get_by_text("linked items follow")).to_be_visible()
+    picture(page, "pin-places")
+    left.click()
+    share = (
+        "(() => { const { data, pos } = map.scene; const [low, high] = data.frame.x;"
+        f" return (pos[2 * {row}] - low) / (high - low); }})()"
+    )
+    until(page, f"map.scene.data.pins.includes({row}) && !map.scene.motion && {share} < 0.4")
+    settled(page)
+    expect(page.locator(".st-key-pin-list")).to_contain_text("Left")
+    picture(page, "pinned")
+    page.keyboard.press("Control+z")
+    until(page, f"!map.scene.data.pins.length && !map.scene.motion && {share} > 0.6")
+    settled(page)
+    # A dragged item is pinned where it is dropped.
+    at = page.evaluate(
+        "(r) => document.querySelector('.st-key-map .hv-map').__hv.map.scene.pixel(r)", row
+    )
+    box = stage(page).bounding_box()
+    assert box is not None
+    page.keyboard.down("Alt")
+    page.mouse.move(box["x"] + at[0], box["y"] + at[1])
+    page.mouse.down()
+    x, y = page.evaluate(EMPTY)
+    page.mouse.move(box["x"] + x, box["y"] + y, steps=5)
+    page.mouse.up()
+    page.keyboard.up("Alt")
+    button = page.locator(".st-key-pin-dropped button").first
+    expect(button).to_have_text(re.compile(r"Pin here, breaks \d+ links?$"))
+    settled(page)
+    picture(page, "pin-dropped")
+    button.click()
+    until(page, "map.scene.data.pins.length === 1 && !map.scene.motion")
+    settled(page)
+    there = page.evaluate(
+        "() => { const { scene } = document.querySelector('.st-key-map .hv-map').__hv.map;"
+        " return scene.pixel(scene.data.pins[0]); }"
+    )
+    assert abs(there[0] - x) + abs(there[1] - y) < 0.2 * box["width"]

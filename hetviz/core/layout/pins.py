@@ -56,6 +56,21 @@ class Pin:
             axis, low[axis], high[axis] = SIDES[side]
         return cls(rows, low, high)
 
+    def moved(self, Y: Floats, box: Box) -> Floats:
+        """Return the points (m, k) at their target, those of a side spread over it."""
+        out = Y - self.offsets(Y, box)
+        for axis in range(min(2, Y.shape[1])):
+            is_far = out[:, axis] != Y[:, axis]
+            share = (Y[is_far, axis] - box.low[axis]) / box.size[axis]
+            if self.low[axis] == -np.inf and self.high[axis] < np.inf:
+                share = SIDE_WIDTH * np.minimum(share, 1.0)
+            elif self.high[axis] == np.inf and self.low[axis] > -np.inf:
+                share = 1.0 - SIDE_WIDTH * (1.0 - np.maximum(share, 0.0))
+            else:
+                continue
+            out[is_far, axis] = box.low[axis] + box.size[axis] * share
+        return out
+
     def offsets(self, Y: Floats, box: Box) -> Floats:
         """Return how far each of the points (m, k) is from its target, 0 where it is met."""
         k = min(2, Y.shape[1])
@@ -108,7 +123,7 @@ class Pins:
         """Return a layout whose pinned points are at their targets."""
         out, box = Y.copy(), self.box(Y)
         for pin in self.pins:
-            out[pin.rows] -= pin.offsets(out[pin.rows], box)
+            out[pin.rows] = pin.moved(out[pin.rows], box)
         return out
 
     def turned(self, Y: Floats) -> Floats:

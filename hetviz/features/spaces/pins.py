@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,6 +34,15 @@ def make_pin(data: HeteroData, rows: Ints, place: str | Sequence[float]) -> PinS
     return {"place": place, "items": {name: ids for name, ids in items.items() if ids}}
 
 
+def pin_note(data: HeteroData, params: Mapping[str, Any], row: int) -> str:
+    """Return where parameters pin the item of a global row, as a sentence, or an empty text."""
+    for pin in params.get("pins") or []:
+        if row in pinned_rows(data, pin):
+            place = f"to the {pin['place']}" if isinstance(pin["place"], str) else "to a place"
+            return f"It is pinned {place}. The reasons do not count the pin."
+    return ""
+
+
 def find_pins(
     data: HeteroData, pins: Sequence[Mapping[str, object]] | None, strength: float, mask: Bools
 ) -> Pins | None:
@@ -54,20 +64,38 @@ def find_pins(
     return Pins(tuple(found), strength) if found else None
 
 
-def pin_offsets(
-    data: HeteroData, Y: Floats, pins: Sequence[PinSpec]
-) -> tuple[list[tuple[Ints, Floats]], float]:
-    """Return the placed rows of each pin on a map (n_rows, k) with their offsets, and its width.
+def place_in_box(data: HeteroData, Y: Floats, pins: Sequence[PinSpec], at: Floats) -> list[float]:
+    """Return a position of a map (n_rows, k) as a place for pins, next to these pins."""
+    placed: Bools = np.asarray(np.isfinite(Y).all(axis=1))
+    free = placed.copy()
+    free[np.concatenate([np.empty(0, np.int64), *(pinned_rows(data, pin) for pin in pins)])] = False
+    points = Y[free if free.any() else placed]
+    low, high = points.min(axis=0), points.max(axis=0)
+    shares = np.clip((at - low) / np.where(high > low, high - low, 1.0), -1.0, 2.0)
+    return list(map(float, shares[:2]))
 
-    The width is that of the map without the items of these pins.
-    """
+
+class PricedPin(NamedTuple):
+    """Placed rows of a pin, how far each is from the target, and where they would move."""
+
+    rows: Ints
+    offsets: Floats
+    moved: Floats
+
+
+def pins_on_map(
+    data: HeteroData, Y: Floats, pins: Sequence[PinSpec]
+) -> tuple[list[PricedPin], float]:
+    """Return the pins on a map (n_rows, k), and its width without the items of these pins."""
     placed: Bools = np.asarray(np.isfinite(Y).all(axis=1))
     number = np.cumsum(placed) - 1
     rows = [rows[placed[rows]] for rows in (pinned_rows(data, pin) for pin in pins)]
     targets = [Pin.at(number[at], pin["place"]) for at, pin in zip(rows, pins, strict=True)]
     box = Pins(tuple(targets), 1.0).box(Y[placed])
-    offsets = [
-        target.offsets(Y[at], box) if len(at) else np.empty((0, Y.shape[1]))
+    found = [
+        PricedPin(at, target.offsets(Y[at], box), target.moved(Y[at], box))
+        if len(at)
+        else PricedPin(at, Y[at], Y[at])
         for at, target in zip(rows, targets, strict=True)
     ]
-    return list(zip(rows, offsets, strict=True)), float(box.size[0])
+    return found, float(box.size[0])

@@ -7,14 +7,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from hetviz._types import Bools, Floats
+from hetviz._types import Floats
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
+from hetviz.data.queries.rows import TouchingLinks, links_touching
 from hetviz.errors import ParameterError
-from hetviz.features.spaces.pins import pin_offsets
+from hetviz.features.spaces.pins import pins_on_map
 from hetviz.metrics.fit.nearest import close_distances
 from hetviz.metrics.fit.rows import coordinates_of
-from hetviz.params import PinList
+from hetviz.params import PinList, PinSpec
 
 
 @one_thread()
@@ -48,8 +49,8 @@ def price_pins(
             Number of positive links of the items that are close, as for ``links_kept`` of
             `hetviz.evaluate`.
         broken
-            How many of these would not be close if only the items of the pin moved, straight to
-            their target. A new map breaks fewer where linked items follow.
+            How many of these would not be close if only the items of the pin moved to their target.
+            A new map breaks fewer where linked items follow.
 
     Raises
     ------
@@ -75,24 +76,29 @@ def price_pins(
         allowed = PinList().describe_allowed()
         raise ParameterError(f"price_pins: pins = {pins!r} must be {allowed}.") from None
     Y = np.vstack(list(coordinates_of(data, embedding).values()))
-    ends, weight = data.link_table()[["p", "q"]].to_numpy(np.int64), data.link_table()["weight"]
     joined = {(links.source, links.target) for links in data.links}
-    limits = close_distances(data, embedding, pairs=joined)
+    return pin_prices(data, Y, checked, close_distances(data, embedding, pairs=joined))
+
+
+def pin_prices(
+    data: HeteroData, Y: Floats, pins: Sequence[PinSpec], limits: Floats
+) -> pd.DataFrame:
+    """Return `price_pins` of a map (n_rows, k) whose close distances are `limits`."""
     dataset_of = np.repeat(np.arange(len(data.datasets)), [*map(len, data.datasets.values())])
-    limit = limits[dataset_of[ends[:, 0]], dataset_of[ends[:, 1]]]
-
-    def are_close(Y: Floats) -> Bools:
-        lengths = np.linalg.norm(Y[ends[:, 0]] - Y[ends[:, 1]], axis=1)
-        return np.asarray((weight > 0) & (lengths <= limit), dtype=bool)
-
-    close = are_close(Y)
+    touching: dict[bytes, TouchingLinks] = {}
     table = []
-    offsets_of_pins, width = pin_offsets(data, Y, checked)
-    for pin, (rows, offsets) in zip(checked, offsets_of_pins, strict=True):
+    pins_of_map, width = pins_on_map(data, Y, pins)
+    for pin, (rows, offsets, places) in zip(pins, pins_of_map, strict=True):
+        key = rows.tobytes()
+        links = touching[key] = touching.get(key) or links_touching(data, rows)
         moved = Y.copy()
-        moved[rows] -= offsets
-        touched = close & np.isin(ends, rows).any(axis=1)
+        moved[rows] = places
+        limit = limits[dataset_of[links.inner], dataset_of[links.outer]]
+        before, after = (
+            (links.weight > 0) & (np.linalg.norm(Z[links.inner] - Z[links.outer], axis=1) <= limit)
+            for Z in (Y, moved)
+        )
         distance = float(np.linalg.norm(offsets, axis=1).mean() / width) if len(rows) else np.nan
-        broken = int((touched & ~are_close(moved)).sum())
-        table.append((pin["place"], len(rows), distance, int(touched.sum()), broken))
+        broken = int((before & ~after).sum())
+        table.append((pin["place"], len(rows), distance, int(before.sum()), broken))
     return pd.DataFrame(table, columns=["place", "items", "distance", "links", "broken"])

@@ -19,6 +19,7 @@ from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.links import kind_key
 from hetviz.data.queries.rows import select_rows
 from hetviz.errors import DataError, HetvizError, NotApplicableError, ParameterError
+from hetviz.features.spaces.pins import pin_note
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.metrics.map_reasons import (
     MapReasons,
@@ -258,7 +259,12 @@ class Explainer:
     @one_thread()
     def why(self, row: int, max_reasons: int = 8) -> Why:
         """Explain the place of the item of a global row; see `why`."""
-        placed, at = self._map, self._place_of(row)
+        explanation = self._explain(self._place_of(row), max_reasons)
+        pinned = pin_note(self._map.data, self._map.run.params, self._place_of(row))
+        return replace(explanation, note=f"{pinned} {explanation.note}".strip())
+
+    def _explain(self, at: int, max_reasons: int) -> Why:
+        placed = self._map
         if placed.method.has_attraction_graph():
             near, near_at, note = placed, at, ""
             if placed.data.n_rows > MAX_ROWS:

@@ -16,7 +16,7 @@ from hetviz.ui.map.component import component
 from hetviz.ui.map.panel_view import TABS, PanelView
 from hetviz.ui.shell import background, selection, session, theme
 from hetviz.ui.shell.page_state import page_state, state_of
-from hetviz.ui.statements import consequences, draft_panel, statement_draft
+from hetviz.ui.statements import consequences, draft_panel, pins, statement_draft
 from hetviz.ui.widgets import charts, failure
 from hetviz.workspace import State
 
@@ -149,13 +149,17 @@ def _show_item_tab(state: State) -> None:
     if state.run is not None:
         consequences.show_consequences(state, state.run)
     if len(rows) == 1:
-        item_panel.show_item(session.workspace(), int(rows[0]), statement_draft.draft_together)
+        show_more = partial(pins.show_pin_button, state)
+        item_panel.show_item(
+            session.workspace(), int(rows[0]), statement_draft.draft_together, show_more
+        )
     elif len(rows):
-        group_panel.show_group(state, rows, _GROUP_ACTIONS)
+        group_panel.show_group(state, rows, _GROUP_ACTIONS, partial(pins.show_pin_button, state))
     elif state.run is not None and not consequences.show_moved(state, state.run):
         _show_hints()
         map_reasons.show_reasons(state, state.run)
     if state.run is not None:
+        pins.show_pins(state, state.run)
         quality.show_quality(state, state.run)
     elif background.running_job() is None:
         new_map.show_form(state)

@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from hetviz._text import shorten
+from hetviz._types import Ints
 from hetviz.data import HeteroData
 from hetviz.data.queries.rows import links_touching
 from hetviz.errors import HetvizError
@@ -37,9 +39,16 @@ _N_FACTS, _MAX_TEXT_CHARS = 5, 400
 
 
 def show_item(
-    workspace: Workspace, row: int, draft_closer: Callable[[int, Sequence[int]], None]
+    workspace: Workspace,
+    row: int,
+    draft_closer: Callable[[int, Sequence[int]], None],
+    show_more: Callable[[Ints], None],
 ) -> None:
-    """Show the panel. `draft_closer` is called with the item and its linked items far away."""
+    """Show the panel.
+
+    `draft_closer`: Called with the item and its linked items far away. `show_more`: Shows further
+        actions for rows.
+    """
     state, run = workspace.state, workspace.state.run
     data = state.data
     if data is None:
@@ -72,6 +81,7 @@ def show_item(
             state, "Select neighbours", "pick-near", neighbours, noun="neighbour", selected=[row]
         )
         show_select_button(state, "Select linked", "pick-linked", linked, noun="linked item")
+        show_more(np.array([row]))
         st.button("Clear", type="tertiary", key="clear", on_click=selection.clear_selection)
 
 

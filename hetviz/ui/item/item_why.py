@@ -10,6 +10,7 @@ from hetviz.algorithms.registry import get_method
 from hetviz.core.layout.attraction import LINK, STATEMENT
 from hetviz.data.model.diagnostics import SHARE, make_diagnostic
 from hetviz.errors import HetvizError, NotApplicableError
+from hetviz.features.spaces.pins import pin_note
 from hetviz.metrics.map_reasons import shared_with_nearest
 from hetviz.plots.colour import display_name
 from hetviz.runs.place.reasons import FEATURE, Reason, Why
@@ -45,7 +46,9 @@ def why_blocks(workspace: Workspace, run: MapResult, row: int, session: str) -> 
     except HetvizError as error:
         return [title, blocks.note(str(error))]
     evidence = theme.evidence_key("why", row) if explanation.n_reasons else ""
-    lines = [title, blocks.note(explanation.sentence, evidence)]
+    pinned = pin_note(state.guided, run.params, row)
+    lines = [title, *([blocks.note(pinned)] if pinned else [])]
+    lines.append(blocks.note(explanation.sentence, evidence))
     lines += map(blocks.note, explanation.sentences_elsewhere)
     if not state.is_current(run):
         lines.append(

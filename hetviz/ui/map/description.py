@@ -18,6 +18,7 @@ from hetviz._text import capital, count_rows, is_word
 from hetviz.data import HeteroData
 from hetviz.data.queries.people import names_people
 from hetviz.features.linked_values import NO_VALUE
+from hetviz.features.spaces.pins import pinned_rows
 from hetviz.jobs import Job
 from hetviz.plots.colour import (
     CLUSTER,
@@ -56,6 +57,7 @@ Mode = Literal["work", "look"]
 
 THEMES: tuple[Theme, ...] = ("light", "dark")
 _MAX_TITLES_CHECKED = 200
+_MAX_MARKED = 1000
 _SCALE_STEPS = 10
 
 
@@ -122,6 +124,7 @@ def map_spec(
         "camera": _valid_camera(camera),
         # The map was refitted for the last statements.
         "refitted": bool(run is not None and (run.figures or {}).get("consequences")),
+        "pins": _pinned_rows(state, run),
         "live": None if live is None else {"job": live.id, "title": live.title},
         "tokens": {name: asdict(tokens(name)) for name in THEMES},
         "colours": [
@@ -163,6 +166,12 @@ def _link_reach(state: State, run: MapResult | None) -> list[list[float | None]]
     if reach is None:
         return None
     return [[length if np.isfinite(length) else None for length in row] for row in reach.tolist()]
+
+
+def _pinned_rows(state: State, run: MapResult | None) -> list[int]:
+    pins = [] if run is None else run.params.get("pins") or []
+    rows = [pinned_rows(state.opened(), pin) for pin in pins]
+    return np.unique(np.concatenate(rows))[:_MAX_MARKED].tolist() if rows else []
 
 
 def _method_note(run: MapResult | None) -> list[str]:

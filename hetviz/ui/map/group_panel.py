@@ -39,8 +39,13 @@ _WITH_HIDDEN = "compare-with-hidden"
 _MAX_IDS_COPIED = 2000
 
 
-def show_group(state: State, rows: Ints, actions: Sequence[GroupAction] = ()) -> None:
-    """Show the panel, with actions of other packages."""
+def show_group(
+    state: State,
+    rows: Ints,
+    actions: Sequence[GroupAction] = (),
+    show_more: Callable[[Ints], None] = lambda rows: None,
+) -> None:
+    """Show the panel, with actions of other packages; `show_more` shows further ones."""
     data = state.data
     if data is None:
         return
@@ -48,7 +53,7 @@ def show_group(state: State, rows: Ints, actions: Sequence[GroupAction] = ()) ->
         theme.show_section(f"{len(rows):,} selected")
         st.button("Clear", type="tertiary", key="clear", on_click=selection.clear_selection)
     st.html(f'<div class="hv-summary">{"".join(_count_texts(data, rows))}</div>')
-    _show_actions(state, data, rows, actions)
+    _show_actions(state, data, rows, actions, show_more)
     if len(rows) == 2 and state.run is not None:
         map_reasons.show_pair(state, state.run, int(rows[0]), int(rows[1]))
     shown = filters.shown_rows(state)
@@ -76,7 +81,11 @@ def _count_texts(data: HeteroData, rows: Ints) -> list[str]:
 
 
 def _show_actions(
-    state: State, data: HeteroData, rows: Ints, actions: Sequence[GroupAction]
+    state: State,
+    data: HeteroData,
+    rows: Ints,
+    actions: Sequence[GroupAction],
+    show_more: Callable[[Ints], None],
 ) -> None:
     with st.container(horizontal=True, gap="small", key="group-actions"):
         st.button(
@@ -102,6 +111,7 @@ def _show_actions(
                 on_click=action.run,
                 args=(rows,),
             )
+        show_more(rows)
         with st.popover("Ids", key="ids-of-selection"):
             _show_ids(data, rows)
 

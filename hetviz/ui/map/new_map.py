@@ -35,6 +35,7 @@ def show_form(state: State) -> None:
     # Imported after the map is drawn, because they load the numerical libraries.
     from hetviz.algorithms.pictures import too_few_axes_reason
     from hetviz.algorithms.registry import get_method
+    from hetviz.runs.embed.run import no_pins_reason
 
     data = state.data
     if data is None:
@@ -68,6 +69,11 @@ def show_form(state: State) -> None:
                 "Seed", 0, 2**31 - 1, 0, key="seed", help="The same seed gives the same map."
             )
         )
+    if state.run is not None and (pins := state.run.params.get("pins")):
+        theme.show_note(
+            no_pins_reason(get_method(key)) or f"Keeps {theme.count(len(pins), 'pin')}."
+        )
+        params |= {"pins": pins} if "pins" in declared else {}
     factors: Mapping[str, float] = {}
     if data.links or len(data.datasets) > 1:
         with st.expander("Weights"):

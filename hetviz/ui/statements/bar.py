@@ -17,6 +17,7 @@ from hetviz.ui.statements import (
     actions,
     commands,
     contradictions,
+    pins,
     preview,
     shared_columns,
     statement_draft,
@@ -68,12 +69,14 @@ def show_bar(state: State) -> None:
             _show_selection(data, picked)
             return
         _show_group(data, "A", groups, picked)
-        if statement_draft.get_statement().dropped is None:
+        dropped = statement_draft.get_statement().dropped
+        if dropped is None:
             _show_verbs(groups)
             for name in "BC":
                 _show_group(data, name, groups, picked)
         else:
             _show_proposals(data, groups)
+            pins.show_drop_button(state, *dropped)
         _show_statement(state, data, groups)
     _show_consequences(state)
 

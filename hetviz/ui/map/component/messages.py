@@ -202,6 +202,7 @@ class MapSpec(TypedDict):
     selection: SelectionSpec
     camera: CameraSpec | None
     refitted: bool
+    pins: list[int]  # Pinned rows
     live: LiveSpec | None
     tokens: dict[Theme, dict[str, Any]]
     name: NotRequired[str]

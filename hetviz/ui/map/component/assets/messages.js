@@ -212,6 +212,7 @@
  * @property {SelectionSpec} selection
  * @property {CameraSpec | null} camera
  * @property {boolean} refitted whether the map was refitted for the last statements
+ * @property {number[]} pins pinned rows
  * @property {LiveSpec | null} live
  * @property {Record<Theme, Record<string, any>>} tokens
  * @property {string} [name] name of the map on its page

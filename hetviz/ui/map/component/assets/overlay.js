@@ -19,6 +19,9 @@ const nameColour = ({ palette, tokens }, { level, code }) => {
 
 const FADE_MS = 150;
 const GROW_MS = 220; // ms in which a link grows from the selected item
+const PIN_PX = 11; // height of the head of a pin above its item
+const PIN_RADIUS = 4.5;
+const RINGED_PX = 8; // radius of the ring of a selected item
 const HELD_PX = 34; // radius that a finger does not cover
 
 export class Overlay {
@@ -173,6 +176,7 @@ export class Overlay {
     }
     ctx.globalAlpha = 1;
     this.rings(ctx, ringed);
+    this.pins(ctx);
     map.statements.draw(ctx);
     if (!isStatic) fading = map.demo.draw(ctx) || fading;
     /** @param {number} x @param {number} y */
@@ -261,6 +265,30 @@ export class Overlay {
       this.ring(ctx, ...scene.pixel(scene.hovered), 7.5, 1.4);
     }
     if (scene.cursor >= 0 && isShown[scene.cursor]) this.ring(ctx, ...scene.pixel(scene.cursor), 12, 2, [3, 3]);
+  }
+
+  /** Draw a pin at each pinned item. @param {CanvasRenderingContext2D} ctx */
+  pins(ctx) {
+    const { data, isShown, picked, tokens } = this.scene;
+    ctx.lineJoin = "round";
+    for (const r of data.pins ?? []) {
+      if (!isShown[r]) continue;
+      const [x, base] = this.scene.pixel(r);
+      const y = base - (picked[r] ? RINGED_PX : 0);
+      ctx.beginPath();
+      ctx.moveTo(x, y);
+      ctx.arc(x, y - PIN_PX, PIN_RADIUS, 0.8 * Math.PI, 0.2 * Math.PI);
+      ctx.closePath();
+      ctx.lineWidth = 2.5;
+      ctx.strokeStyle = tokens.bg;
+      ctx.stroke();
+      ctx.fillStyle = tokens.ink;
+      ctx.fill();
+      ctx.beginPath();
+      ctx.arc(x, y - PIN_PX, PIN_RADIUS / 3, 0, 7);
+      ctx.fillStyle = tokens.bg;
+      ctx.fill();
+    }
   }
 
   /** Draw a ring that closes around the item under a resting finger. @param {CanvasRenderingContext2D} ctx @param {number} now */
