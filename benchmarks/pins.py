@@ -1,9 +1,9 @@
 """Pins of an item, a group and a side: distance to the target, links lost and trust.
 
-Per sample and method, the map without pins is the start of a refit without pins and of one with a
-pin, and a new map with the pin starts from nothing. The item and the centre of the group (the 20
-nearest items of the first dataset around an item) go to the place mirrored at the centre of the map; the
-side is the left, for 20 items drawn from the whole map. Links are counted as close on each map.
+A map without pins is the start of a refit without pins and of one with a pin. A new map with the
+pin starts from nothing. The item, and the centre of the group (the 20 items of the first dataset
+around an item), go to the place mirrored at the centre of the map. The side is the left, for 20
+items drawn from the whole map.
 """
 
 from __future__ import annotations
