@@ -138,7 +138,7 @@ def seen(visitor: Visitor, fetched: set[str]) -> float:
     if displayed is not None:
         keys = [*displayed["geometry"]["pieces"], displayed["colour"]["key"], displayed["order"]]
         for key in set(filter(None, keys)) - fetched:
-            visitor.fetch(f"/{displayed['urls']['array']}{key}")
+            visitor.fetch(f"/hv/array/{visitor.sid}/{key}")
             fetched.add(key)
     return time.monotonic() - begun
 
