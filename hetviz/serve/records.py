@@ -15,6 +15,9 @@ from pathlib import Path
 
 from hetviz.workspace.store.files import make_folder
 
+if sys.platform != "win32":
+    import fcntl
+
 AUDIT = "audit.jsonl"
 _MAX_FILE_BYTES = 50_000_000
 
@@ -87,10 +90,11 @@ class Audit:
         with self._lock:
             try:
                 make_folder(self.path.parent)
-                self._rotate()
                 fd = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
                 try:
                     os.write(fd, text.encode())
+                    if os.fstat(fd).st_size > _MAX_FILE_BYTES:
+                        self._rotate(fd)
                 finally:
                     os.close(fd)
             except OSError as error:
@@ -121,7 +125,10 @@ class Audit:
         ]
         return sorted(rows, key=lambda row: -float(str(row["processor_s"])))
 
-    def _rotate(self) -> None:
+    def _rotate(self, fd: int) -> None:
+        """Begin another file, unless another process already has."""
+        if sys.platform != "win32":
+            fcntl.flock(fd, fcntl.LOCK_EX)  # Until the file is closed.
         with contextlib.suppress(FileNotFoundError):
-            if self.path.stat().st_size > _MAX_FILE_BYTES:
+            if self.path.stat().st_ino == os.fstat(fd).st_ino:
                 os.replace(self.path, self.path.with_suffix(".1.jsonl"))
