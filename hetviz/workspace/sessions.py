@@ -77,6 +77,9 @@ class Sessions:
         """Return the workspace of a session, restored or created on first use."""
         if not is_session_id(id):
             raise ValueError("not a session id")
+        if not self.is_own(id):
+            # Its own process could not open it then.
+            raise InUse("This project belongs to another process of the server. Reload the page.")
         folder = self._root() / id
         with self._lock:
             slot = self._slots.setdefault(id, _Slot())

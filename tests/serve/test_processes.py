@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from starlette.responses import PlainTextResponse
@@ -11,7 +12,8 @@ from starlette.types import Receive, Scope, Send
 from hetviz.serve.config import ServerSettings
 from hetviz.serve.process_pages import ProcessPages, ProcessPath
 from hetviz.serve.processes import own_base, process_of, split_number
-from hetviz.workspace.sessions import Sessions, new_session_id
+from hetviz.workspace import SetTitle
+from hetviz.workspace.sessions import InUse, Sessions, new_session_id
 from tests.serve.asgi import Response, ask
 
 PROJECT = "C5Zj6xXAvWcezbun-HpXIg"  # Of the first process of two, and the third of four.
@@ -98,6 +100,19 @@ def test_redirects_stay_on_the_server(path: str) -> None:
 )
 def test_number_of_a_path(path: str, expected: tuple[int, str]) -> None:
     assert split_number(path) == expected
+
+
+def test_project_of_another_process_is_not_opened(tmp_path: Path) -> None:
+    first, second = Sessions(tmp_path), Sessions(tmp_path)
+    first.is_own = lambda project: process_of(project, 2) == 1
+    second.is_own = lambda project: process_of(project, 2) == 2
+    first.get(PROJECT).do(SetTitle("Kept"))
+    first.close()
+    with pytest.raises(InUse, match="another process"):
+        second.get(PROJECT)
+    assert second.find(PROJECT) is None and second.exists(PROJECT)
+    assert first.get(PROJECT).state.title == "Kept"
+    first.close()
 
 
 def test_ids_of_sessions_are_of_this_process_without_others() -> None:
