@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from hetviz.ui.map import map_reasons
 from hetviz.ui.map_data.reasons import reasons_of
+from hetviz.workspace import SetView
 from tests.app.conftest import Visit, go, html_of, sid_of, workspace_of
 from tests.app.test_map_panel import pick, press
 
@@ -46,6 +47,14 @@ def test_map_of_columns_is_shown_with_what_explains_it(visit: Visit) -> None:
     assert "What explains this map" in text and "Sells" in text
     assert "of close items have the same value" in text
     assert "Left out, as the map itself: pos x and pos y." in text
+
+
+def test_map_can_be_coloured_by_what_explains_it(visit: Visit) -> None:
+    app = taken(visit)
+    workspace_of(app).do(SetView(colour='["shops", "price"]'))
+    press(app.run(), "colour-by-reason")
+    assert workspace_of(app).state.view.colour == '["shops", "sells"]'
+    assert "colour-by-reason" not in [button.key for button in app.button]
 
 
 def test_two_items_are_close_or_far_by_columns_that_explain_the_map(visit: Visit) -> None:

@@ -105,8 +105,14 @@ def _show_coordinates(data: HeteroData) -> None:
     names = list(dict.fromkeys(column.name for columns in tables for column in columns))
     if len(names) < 2:
         return
-    first, second = next(coordinate_columns(data), names[:2])
-    with st.expander("Show coordinates of your table"):
+    known = next(coordinate_columns(data), None)
+    first, second = known or names[:2]
+    label = "Show two columns as the map"
+    if known is not None:
+        label = (
+            f"Show {theme.escape_markdown(first)} and {theme.escape_markdown(second)} as the map"
+        )
+    with st.expander(label, key="coordinates"):
         theme.show_note("A map made elsewhere, such as x and y, UMAP, or longitude and latitude.")
         with st.container(horizontal=True):
             x, y = (
