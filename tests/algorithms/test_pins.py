@@ -127,3 +127,11 @@ def test_price_counts_links_that_a_move_breaks() -> None:
     assert price["links"].iloc[0] > 0
     assert price["broken"].iloc[0] == price["links"].iloc[0]
     assert price["place"].tolist() == [[2.0, 2.0], "left"]
+
+
+def test_why_says_that_an_item_is_pinned() -> None:
+    for pin, words in ((SIDE, "It is pinned to the left."), (ITEM, "It is pinned to a place.")):
+        fitted = fit_run(WORLD, "mr-sne", {"pins": [pin], "n_iter": 20})
+        [name, *_] = pin["items"]
+        assert words in hetviz.why(WORLD, fitted, name, pin["items"][name][0]).note
+        assert "pinned" not in hetviz.why(WORLD, fitted, name, "i99").note

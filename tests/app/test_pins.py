@@ -122,3 +122,25 @@ def test_all_items_can_be_pinned(visit: Visit) -> None:
     run = workspace.state.run
     assert run is not None
     assert len(map_spec(workspace.state, run, session="pins")["pins"]) == data.n_rows
+
+
+def test_new_map_keeps_pins_of_methods_that_can_pin(visit: Visit) -> None:
+    app = visit()
+    workspace, data = workspace_of(app), goods()
+    open_map(workspace, data)
+    workspace.set_view_state(selection=np.arange(3))
+    app.run()
+    go(app, "map")
+    app.button(key="pin-right").click().run()
+    run = workspace.state.run
+    assert run is not None
+    pins = run.params["pins"]
+    app.selectbox(key="method").set_value("pca").run()
+    assert "cannot pin items" in html_of(app)
+    app.selectbox(key="method").set_value("umap").run()
+    assert "Keeps 1 pin." in html_of(app)
+    app.button(key="run").click().run()
+    app.run()
+    new = workspace.state.run
+    assert new is not None
+    assert (new.method, new.params["pins"]) == ("umap", pins)

@@ -291,7 +291,7 @@ def test_selection_is_pinned_to_a_side_dragged_and_undone(opened: Page, picture:
     left = page.locator(".st-key-pin-left button").first
     # The price is on the button before it is pressed.
     expect(left).to_have_text(re.compile(r"^Left · \d+$"))
-    expect(page.get_by_text("linked items follow")).to_be_visible()
+    expect(page.get_by_text("Linked items may follow")).to_be_visible()
     picture(page, "pin-places")
     left.click()
     share = (

@@ -20,6 +20,7 @@ SIDES: dict[str, tuple[int, float, float]] = {
     "top": (1, 1.0 - SIDE_WIDTH, np.inf),
 }
 """Axis of each side, with its lower and upper bound."""
+_FOLD = SIDE_WIDTH / (1.0 - SIDE_WIDTH)
 _MIN_SIZE = 1e-12
 _TURNS = [
     np.array([[a, 0.0], [0.0, b]])[:, order] for order in ([0, 1], [1, 0]) for a in (1.0, -1.0)
@@ -57,15 +58,15 @@ class Pin:
         return cls(rows, low, high)
 
     def moved(self, Y: Floats, box: Box) -> Floats:
-        """Return the points (m, k) at their target, those of a side spread over it."""
+        """Return the points (m, k) at their target, those of a side folded over its edge."""
         out = Y - self.offsets(Y, box)
         for axis in range(min(2, Y.shape[1])):
             is_far = out[:, axis] != Y[:, axis]
             share = (Y[is_far, axis] - box.low[axis]) / box.size[axis]
             if self.low[axis] == -np.inf and self.high[axis] < np.inf:
-                share = SIDE_WIDTH * np.minimum(share, 1.0)
+                share = _FOLD * (1.0 - np.minimum(share, 1.0))
             elif self.high[axis] == np.inf and self.low[axis] > -np.inf:
-                share = 1.0 - SIDE_WIDTH * (1.0 - np.maximum(share, 0.0))
+                share = 1.0 - _FOLD * np.maximum(share, 0.0)
             else:
                 continue
             out[is_far, axis] = box.low[axis] + box.size[axis] * share

@@ -50,7 +50,7 @@ def price_pins(
             `hetviz.evaluate`.
         broken
             How many of these would not be close if only the items of the pin moved to their target.
-            A new map breaks fewer where linked items follow.
+            A new map may break fewer, where linked items follow.
 
     Raises
     ------

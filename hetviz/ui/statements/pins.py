@@ -68,7 +68,7 @@ def show_pin_button(state: State, rows: Ints) -> None:
             if n_links:
                 theme.show_note(
                     f"Numbers: how many of {count(n_links, 'close link')} would break if only "
-                    f"{noun} moved. On the new map, linked items follow."
+                    f"{noun} moved. Linked items may follow on the new map."
                 )
 
 

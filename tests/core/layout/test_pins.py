@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hetviz.core.layout.pins import Pin, Pins
+from hetviz.core.layout.pins import Box, Pin, Pins
 from hetviz.core.layout.sne import QUICK_SCHEDULE, REFIT_SCHEDULE, Phase, SneLayout, WideSneLayout
 from hetviz.core.layout.umap import UmapLayout
 from hetviz.core.spectral.start import spectral_start
@@ -42,6 +42,16 @@ def test_offsets_of_places_sides_and_corners() -> None:
     assert offsets("right") == [[-5.5, 0], [-3.5, 0]]
     assert offsets("bottom") == [[0, 0], [0, 1]]
     assert offsets("top left") == [[0, -13], [1.5, -9]]
+
+
+def test_points_are_folded_onto_a_side() -> None:
+    box = Box(np.zeros(2), np.array([10.0, 20.0]))
+    left, corner = (Pin.at(np.arange(4), place) for place in ("left", "top right"))
+    Y = np.array([[1.0, 2.0], [2.5, 3.0], [10.0, 5.0], [12.0, 16.0]])
+    np.testing.assert_allclose(left.moved(Y, box), [[1, 2], [2.5, 3], [0, 5], [0, 16]])
+    Z = np.array([[8.0, 16.0], [7.5, 0.0], [0.0, 15.0], [3.0, 6.0]])
+    np.testing.assert_allclose(corner.moved(Z, box), [[8, 16], [7.5, 20], [10, 15], [9, 18]])
+    assert not corner.offsets(corner.moved(Z, box), box).any()
 
 
 def test_group_keeps_its_shape_when_moved() -> None:

@@ -378,6 +378,7 @@ def test_large_recipe_rejects_bad_content(
         ("guided-projection", 'variant = "anchor"', "anchor"),
         ("guided-projection", "n_components = 0", "n_components"),
         ("cca", 'features = "rbf"', "features"),
+        ("umap", 'pins = [{place = "left", items = {drugs = ["d1"]}}]', "cannot pin items"),
     ],
 )
 def test_run_large_rejects_settings_that_need_all_rows(
