@@ -19,7 +19,7 @@ KEYS = (
     ("Shift or Ctrl + click", "add to the selection"),
     ("Alt + click", "take out of the selection"),
     ("Shift + drag", "lasso, from any tool"),
-    ("Alt + drag", "an item onto the one that it belongs with"),
+    ("Alt + drag", "an item onto the one that it belongs with, or to a place to pin it"),
     ("A, B", "put the selection into the sentence"),
     ("T, X", "belongs with, is not like; press again to add"),
     ("C", "is closer to the second item than to the selection"),

@@ -21,6 +21,7 @@ const FADE_MS = 150;
 const GROW_MS = 220; // ms in which a link grows from the selected item
 const PIN_PX = 11; // height of the head of a pin above its item
 const PIN_RADIUS = 4.5;
+const MANY_PINS = 20; // more pins are drawn smaller
 const RINGED_PX = 8; // radius of the ring of a selected item
 const HELD_PX = 34; // radius that a finger does not cover
 
@@ -270,14 +271,17 @@ export class Overlay {
   /** Draw a pin at each pinned item. @param {CanvasRenderingContext2D} ctx */
   pins(ctx) {
     const { data, isShown, picked, tokens } = this.scene;
+    const rows = data.pins ?? [];
+    const scale = rows.length > MANY_PINS ? 0.7 : 1;
+    const [height, radius] = [scale * PIN_PX, scale * PIN_RADIUS];
     ctx.lineJoin = "round";
-    for (const r of data.pins ?? []) {
+    for (const r of rows) {
       if (!isShown[r]) continue;
       const [x, base] = this.scene.pixel(r);
       const y = base - (picked[r] ? RINGED_PX : 0);
       ctx.beginPath();
       ctx.moveTo(x, y);
-      ctx.arc(x, y - PIN_PX, PIN_RADIUS, 0.8 * Math.PI, 0.2 * Math.PI);
+      ctx.arc(x, y - height, radius, 0.8 * Math.PI, 0.2 * Math.PI);
       ctx.closePath();
       ctx.lineWidth = 2.5;
       ctx.strokeStyle = tokens.bg;
@@ -285,7 +289,7 @@ export class Overlay {
       ctx.fillStyle = tokens.ink;
       ctx.fill();
       ctx.beginPath();
-      ctx.arc(x, y - PIN_PX, PIN_RADIUS / 3, 0, 7);
+      ctx.arc(x, y - height, radius / 3, 0, 7);
       ctx.fillStyle = tokens.bg;
       ctx.fill();
     }
