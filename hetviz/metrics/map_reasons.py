@@ -46,6 +46,7 @@ _MAX_COLUMNS, _MAX_WORDS = 150, 5_000
 _MIN_SAME_AS_AXIS = 0.9999
 _ALIKE, _DIFFERENT, _CLOSE, _FAR = 0.8, 0.5, 0.1, 0.5
 _N_NEAREST = 10
+_MAX_SHARED_VALUES = 0.5
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,8 @@ class MapReason:
     `share`: Explained share of the map: 0 is chance level, 1 is a column that tells exactly which
         items are near.
     `near`, `chance`: Share of near pairs, and of random pairs, that have the same value, a word or
-        a linked item in common, or a link. For numbers and dates the median difference.
+        a linked item in common, or a link. For numbers and dates the median difference, or the mean
+        one where medians are equal.
     """
 
     dataset: str
@@ -67,6 +69,15 @@ class MapReason:
     share: float
     near: float
     chance: float
+
+    def title(self, with_dataset: bool, title_of: Callable[[str], str] = str) -> str:
+        """Return the name of the column or links, perhaps with their dataset."""
+        if self.kind == LINK:
+            return f"links of {self.dataset} to {self.column}"
+        if self.kind == SHARED:
+            return f"{self.dataset} linked to the same {self.column}"
+        name = title_of(self.column)
+        return f"{name} of {self.dataset}" if with_dataset else name
 
     @property
     def share_text(self) -> str:
@@ -115,7 +126,8 @@ class MapReasons:
                 self.n_compared, "column or kind of links", "columns and kinds of links"
             )
             return f"None of {compared} explains more of this map than chance."
-        named = [f"{reason.column} ({reason.share_text})" for reason in self.reasons[:3]]
+        many = len({reason.dataset for reason in self.reasons}) > 1
+        named = [f"{one.title(many)} ({one.share_text})" for one in self.reasons[:3]]
         plural = "s" if len(named) == 1 else ""
         return f"{join_words(named)} explain{plural} this map best."
 
@@ -203,7 +215,7 @@ class PairReasons:
         if self.shared:
             parts.append(f"Both are linked to {join_words(list(self.shared[:3]))}.")
         if len(parts) == 1:
-            parts.append("Nothing that explains this map says why.")
+            parts.append("No column or link says why.")
         return " ".join(parts)
 
     def frame(self) -> pd.DataFrame:
@@ -401,7 +413,7 @@ def _candidates(
     """Yield the values of the rows by each column, and by the items that they link to."""
     title = data[name].title_column
     for column in list(columns.values())[:_MAX_COLUMNS]:
-        if column.name not in axes and not is_named_id(column.name):
+        if column.name not in axes:
             for kind, values in _values_of(column, rows, column.name == title):
                 yield _Candidate(kind, column.name, values)
     linked = {group.target for group in data.links if group.source == name}
@@ -417,15 +429,19 @@ def _values_of(column: Column, rows: Ints, is_title: bool) -> Iterator[tuple[str
     """Yield the forms in which a column may explain a map."""
     if column.kind in ("number", "date"):
         x = column.values[rows].astype(np.float64)
-        if label_reason(column.name, column.values if column.whole else None) is None:
+        is_label = label_reason(column.name, column.values if column.whole else None) is not None
+        if not is_label:
             yield column.kind, Numbers.of(x)
-        if (groups := group_values(column)) is not None:
-            yield "category", Codes.of(pd.factorize(pd.Series(groups[rows]))[0])
+        # Numbers that only label, such as those of a shop, are values that rows share or not.
+        is_shared = len(np.unique(x)) <= _MAX_SHARED_VALUES * len(x)
+        if group_values(column) is not None or (is_label and is_shared):
+            yield "category", Codes.of(pd.factorize(pd.Series(x))[0])
     elif column.codes is not None and column.kind in ("category", "text", "unique"):
         if column.kind == "category" and not is_title:
             yield "category", Codes.of(column.codes[rows])
         sign = separator_of(column.levels)
         has_words = sign is not None or column.kind != "category" or is_title
+        has_words = has_words and not is_named_id(column.name)
         if has_words and not are_web_addresses(column.levels):
             words = _word_similarities(column, rows, sign)
             if words is not None:
@@ -510,7 +526,10 @@ def _describe(
     values = candidate.values
     if isinstance(values, Numbers):
         x = columns[candidate.column].values[rows].astype(np.float64)
-        near, chance = (np.nanmedian(np.abs(x[p] - x[q])) for p, q in ((scale.i, scale.j), random))
+        gaps = [np.abs(x[p] - x[q]) for p, q in ((scale.i, scale.j), random)]
+        near, chance = map(np.nanmedian, gaps)
+        if near == chance:
+            near, chance = map(np.nanmean, gaps)
     else:
         near, chance = (
             np.nanmean(np.where(np.isnan(alike := values.alike(p, q)), np.nan, alike > 0))

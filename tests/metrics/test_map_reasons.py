@@ -84,6 +84,15 @@ def test_reasons_of_few_items_are_empty() -> None:
     assert found.n_compared == 0
 
 
+def test_numbers_that_label_explain_as_values_that_items_share(
+    group: np.ndarray, places: np.ndarray
+) -> None:
+    number = 100 * np.array([17, 3, 29, 11])[group] + np.arange(N) % 5
+    data = _data({"shop id": number, "order id": np.argsort(np.argsort(group))})
+    found = hetviz.why(data, _map(data, places))
+    assert [(one.kind, one.column) for one in found.reasons] == [("category", "shop id")]
+
+
 def test_linked_items_explain_a_map(group: np.ndarray, places: np.ndarray) -> None:
     items = Dataset("items", list(map(str, range(N))))
     tags = Dataset("tags", [f"tag {k}" for k in range(8)])

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from hetviz._text import join_words, shorten
+from hetviz._text import capital, join_words, shorten
 from hetviz.data import HeteroData
 from hetviz.data.model.diagnostics import SHARE, make_diagnostic
 from hetviz.errors import NotApplicableError
@@ -97,14 +97,9 @@ def _sentence(data: HeteroData, reason: MapReason) -> str:
 
 
 def _name_of(data: HeteroData, reason: MapReason) -> str:
-    """Return the name of a reason, with its dataset where there are several."""
-    if reason.kind == LINK:
-        return f"Links of {reason.dataset} to {reason.column}"
-    if reason.kind == SHARED:
-        return f"{reason.dataset} linked to the same {reason.column}"
-    name = display_name(reason.column)
-    many = sum(data[other].table is not None for other in data.datasets) > 1
-    return f"{name} of {reason.dataset}" if many else name
+    """Return the name of a reason, with its dataset where several have columns."""
+    many = sum(dataset.table is not None for dataset in data.datasets.values()) > 1
+    return capital(reason.title(many, display_name))
 
 
 def axes_of(state: State) -> tuple[str, ...]:
