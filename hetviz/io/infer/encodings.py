@@ -83,14 +83,15 @@ _ALPHABETS: Mapping[str, Sequence[str]] = {
                "áðéíóúýþæö", "äöåé", "ëéïóèüö"),
     "cp1250": ("áčďéěíňóřšťúůýž", "ąćęłńóśźż", "áéíóöőúüű", "ăâîșțşţ", "čćđšž",
                "áäčďéíĺľňóôŕšťúýž"),
-    "cp1254": ("çğıöşüâîû",),
+    # The dot: İ in lower case is i with U+0307.
+    "cp1254": ("çğıöşüâîû\u0307",),
     "cp1257": ("āčēģīķļņšūž", "ąčęėįšųūž", "äöüõšž"),
 }  # fmt: skip
 _SAME_LETTERS = {
     "iso8859_2": "cp1250", "mac_roman": "cp1252", "cp437": "cp1252", "cp850": "cp1252",
     "cp852": "cp1250",
 }  # fmt: skip
-_SIGNS = frozenset("µ°ªº€£¥§©®±²³µ¼½¾×÷«»„“”‘’‚–—…•·¡¿ ™†‰")
+_SIGNS = frozenset("µ°ªº€£¥§©®±²³µ¼½¾×÷«»„“”‘’‚–—…•·¡¿\u00a0™†‰")
 # A sign within a word stands for a letter of another codec.
 _SIGN_INSIDE = re.compile("(?<=[a-z])[" + re.escape("".join(_SIGNS - {"’", "­"})) + "](?=[a-z])")
 _MIN_ALPHABET_SHARE = 0.97
@@ -99,6 +100,7 @@ _LINE = re.compile(rb"[^\r\n]*[\x80-\xff][^\r\n]*")
 _SAMPLE_BYTES = 20_000
 _MAX_CHAOS = 0.2
 _MIN_UTF8_LINES = 2
+_MAX_EXAMPLE_LENGTH = 40
 _SINGLE_BYTE_SHARE = 0.7
 _MAX_LATIN_RUN = 2
 # UTF-8 that was taken for Windows-1252: the bytes of a letter or sign, as the letters shown then.
@@ -155,11 +157,17 @@ def decode(name: str, content: bytes, chosen: str | None, notes: list[Problem]) 
             "encoding",
             name,
             f"the text is not UTF-8, so it is read as {label}",
+            _example(text),
             remedy="If letters look wrong, choose another encoding or save the file as UTF-8.",
             severity="note",
         )
     )
     return text, label
+
+
+def _example(text: str) -> str:
+    """Return the first word with a letter beside ASCII."""
+    return next((word for word in text.split() if not word.isascii()), "")[:_MAX_EXAMPLE_LENGTH]
 
 
 def _mended(

@@ -43,6 +43,32 @@ def test_few_western_letters_are_latin(cell):
     assert encodings.decode("t.csv", text.encode("cp1252"), None, [])[0] == text
 
 
+SENTENCES = {
+    "mac_roman": [
+        "Die Größe der Straße überrascht viele Gäste",
+        "El niño comió piña en la montaña",
+    ],
+    "cp850": ["Räksmörgås på en ö i Göteborg", "Die Größe der Straße überrascht viele Gäste"],
+    "cp1250": ["Zażółć gęślą jaźń nad rzeką w Łodzi", "Gojazni đačić s biciklom drži hmelj"],
+    "iso8859_2": ["Příliš žluťoučký kůň úpěl ďábelské ódy v městě Plzeň"],
+    "cp852": ["Árvíztűrő tükörfúrógép és kőműves"],
+    "cp1254": ["Pijamalı hasta yağız şoföre çabucak güvendi İstanbul'da"],
+    "cp1257": ["Įlinkdama fechtuotojo špaga sublykčiojusi pragręžė apvalų arbūzą"],
+    "cp1252": ["A nação não pode esquecer as eleições da região", "a fan of the Universe?Œæ, or"],
+}
+
+
+@pytest.mark.parametrize(
+    ("codec", "sentence"), [(codec, text) for codec, texts in SENTENCES.items() for text in texts]
+)
+def test_encodings_of_sentences_are_detected(codec: str, sentence: str) -> None:
+    text = "id,text\n" + "".join(f"{at},{sentence} number {at}\n" for at in range(20))
+    notes: list[Problem] = []
+    assert encodings.decode("t.csv", text.encode(codec), None, notes)[0] == text
+    # The note shows a word, by which a wrong guess is seen.
+    assert notes[0].value and notes[0].value in text and not notes[0].value.isascii()
+
+
 CAST = "Penélope Cruz; Beyoncé; Salvador DalI; François Pienaar; Édith; it’s – Stellan Skarsgård"
 
 
