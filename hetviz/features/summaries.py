@@ -99,7 +99,7 @@ def _use_of(column: Column, own: tuple[str, ...]) -> SummaryColumn:
             reason = f"too many different values: {len(column.levels):,}"
         return SummaryColumn(name, "share", reason or "", min(len(column.levels), MAX_LEVELS))
     reasons = {
-        "constant": "every row has the same value",
+        "constant": "it has only one value",
         "empty": "the column is empty",
         "unique": "every row has a different short text",
     }

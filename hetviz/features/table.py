@@ -43,7 +43,7 @@ from hetviz.progress import Progress, ignore_progress
 _UNUSABLE_KINDS = ("constant", "empty")
 _CODES_OF_USED = ("many-categories", "log-negative")
 _REASONS = {
-    "constant": "every row has the same value",
+    "constant": "it has only one value",
     "empty": "it is empty",
     "unique": "every row has a different short text",
 }
@@ -173,7 +173,8 @@ def column_notes(
     place = f"{where}, column {column.name}"
     notes: list[tuple[str, str, str]] = []
     if column.kind == "constant":
-        notes.append(("constant-column", "every row has the same value, so it is not used", ""))
+        rows = "all cells that are not empty have" if column.n_missing else "every row has"
+        notes.append(("constant-column", f"{rows} the same value, so it is not used", ""))
     elif column.kind == "empty":
         notes.append(("empty-column", "the column is empty, so it is not used", ""))
     elif column.kind == "unique" and is_selection:

@@ -225,10 +225,10 @@ def number_column(
 ) -> NumberColumn | None:
     """Return a column as numbers if most of its cells are numbers, else None.
 
-    "Most" is half of the filled cells if all others are missing-value texts (``n. b.``), four in
-    five if the others have few distinct texts, else 19 in 20. Numbers with leading zeros (codes)
-    or with many different units do not count, nor do limits on both sides alone (``<=50K``,
-    ``>50K``). O(n).
+    "Most" is half of the filled cells, except ``N/A`` and the like, if all others are texts for
+    missing values (``n. b.``), four in five if the others have few distinct texts, else 19 in 20.
+    Numbers with leading zeros (codes) or with many different units do not count, nor do limits on
+    both sides alone (``<=50K``, ``>50K``). O(n).
     """
     parsed: dict[str, ParsedNumber | None] = {}
     filled = [cell for text in cells if (cell := text.strip())]
@@ -277,6 +277,8 @@ def number_column(
             return None
         unusable = {cell for cell in others if why_unusable(cell, decimal) is not None}
         unknown = {cell for cell in others if cell.lower() not in UNKNOWN_MARKERS} - unusable
+        # N/A is no text that a column of words would have.
+        unusable |= {cell for cell in others if cell.lower() in MISSING}
         share = n / (len(filled) - sum(others[cell] for cell in unusable))
         words = 0.8 if len(unknown) <= 5 else 0.95
         if share < (0.5 if not unknown else words):

@@ -23,6 +23,7 @@ MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-"})
 _NOTHING = frozenset({"none", "null"})
 _NAMES_SHARE = 0.9
 _MIN_WORDS_BESIDE = 2
+_MIN_ANSWERS = 3
 MAX_CATEGORIES = 50
 _MIN_WIDE_COLUMNS = 200
 _CELLS_PER_BLOCK = 1_000_000
@@ -411,7 +412,9 @@ def _text_column(
     if not distinct:
         kind = "empty"
     elif len(distinct) == 1:
-        kind = "constant"
+        # Of several answers that a form offers, each has a column with the answer or nothing.
+        is_answer = min(n_present, n_missing) >= _MIN_ANSWERS
+        kind = "category" if is_answer else "constant"
     elif (
         len(distinct) > n_present / 2
         and sum(n * len(text.split()) for text, n in distinct) >= 3 * n_present

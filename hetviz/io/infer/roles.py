@@ -150,7 +150,7 @@ def guess_labels(columns: Mapping[str, Column], never: Collection[str | None]) -
             continue
         if are_web_addresses(column.levels):
             continue
-        if len(set(column.values) - {None}) <= min(MAX_LABEL_CLASSES, n / 3):
+        if 2 <= len(set(column.values) - {None}) <= min(MAX_LABEL_CLASSES, n / 3):
             return [name]
     return []
 

@@ -37,6 +37,7 @@ from hetviz.io.infer.recipe import SAMPLE_ROWS, ColumnRecipe, TableRecipe
 from hetviz.io.infer.vocabulary import NOTES, TOTALS
 
 _MAX_FOOTER_ROWS = 10
+_MIN_ANSWERS = 3
 _MAX_WORD_ROWS = 3
 _MIN_TABLE_ROWS = 2
 _MAX_SHIFT_ROWS = 60
@@ -185,6 +186,9 @@ def _header_and_first_row(raw: RawTable, header: bool | None, skip: int | None) 
             header_rows.append(data[0][0])
             n_word_rows = 1
         data = data[n_word_rows:]
+    elif _names_answers(below[0][1], data):
+        header_rows.append(data[0][0])
+        data = data[1:]
     if len(data) > 1 and _is_unit_row(data[0][1], data[1:], raw.decimal):
         units, data = data[0][0], data[1:]
     return TableRecipe(
@@ -241,6 +245,19 @@ def _fills_gaps_of(above: list[str], cells: list[str]) -> bool:
         is_below and not is_above for is_below, is_above in zip(below, filled, strict=False)
     )
     return n_gaps > 0 and sum(below) > sum(filled)
+
+
+def _names_answers(above: list[str], data: Sequence[tuple[int, list[str]]]) -> bool:
+    """Whether the first row names the answers to the questions above it, which the cells repeat."""
+    if not data or not _fills_gaps_of(above, data[0][1]):
+        return False
+    n_repeated = n_other = 0
+    for at, answer in enumerate(map(str.strip, data[0][1])):
+        column = {row[at].strip() for _, row in data[1:] if at < len(row)} - {""}
+        n_repeated += column == {answer} != {""}
+        is_below_gap = bool(answer) and not (at < len(above) and above[at].strip())
+        n_other += is_below_gap and len(column - {answer}) > 0
+    return n_repeated >= _MIN_ANSWERS and n_repeated > n_other
 
 
 def _is_unit_row(cells: list[str], below: list[tuple[int, list[str]]], decimal: str) -> bool:

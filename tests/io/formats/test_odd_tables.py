@@ -268,3 +268,44 @@ def test_tab_separated_names_of_two_words():
     rows = [[f"thing {at}", "1.5", str(at)] for at in range(9)]
     read = read_table("t.txt", text(["name", "x", "y"], *rows, sign="\t"))
     assert read.frame.to_numpy().tolist() == rows
+
+
+def survey(n: int = 40) -> str:
+    """Return answers as survey tools export them: each offered answer is a column."""
+    answers = ["North", "South", "East"]
+    head = "person,Where have you been? Select all,,,Age\n,North,South,East,Response\n"
+    body = [
+        ",".join([f"p{k}", *(a if k % (2 + at) == 0 else "" for at, a in enumerate(answers))])
+        + f",{20 + k}"
+        for k in range(n)
+    ]
+    return head + "\n".join(body) + "\n"
+
+
+def test_answers_of_a_survey_are_features() -> None:
+    loaded = read_tables([("survey.csv", survey().encode())])
+    dataset = loaded.data["survey"]
+    question = "Where have you been? Select all"
+    assert len(dataset) == 40
+    names = dataset.feature_names
+    assert names is not None and [name.partition("=")[0] for name in names] == [
+        *(f"{question} / {answer}" for answer in ("North", "South", "East")),
+        "Age / Response",
+    ]
+    # Whoever left an answer out differs from whoever gave it.
+    assert dataset.X is not None and (dataset.X[:, :3].std(axis=0) > 0).all()
+    assert len(loaded.data.labels) == 0
+    assert not any("same value" in problem.what for problem in loaded.problems)
+
+
+def test_row_below_the_names_that_no_cell_repeats_is_data() -> None:
+    text = "id,a,,\nx,North,South,East\n" + "".join(f"r{k},South,East,North\n" for k in range(9))
+    loaded = read_tables([("t.csv", text.encode())])
+    assert len(loaded.data["t"]) == 10
+
+
+def test_column_with_one_value_and_few_gaps_is_reported_as_it_is() -> None:
+    text = "id,year,size\n" + "".join(f"r{k},{2015 if k else ''},{k}\n" for k in range(9))
+    loaded = read_tables([("t.csv", text.encode())])
+    found = [problem.what for problem in loaded.problems if "same value" in problem.what]
+    assert found == ["all cells that are not empty have the same value, so it is not used"]

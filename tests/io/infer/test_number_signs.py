@@ -24,6 +24,12 @@ def test_number_signs_are_removed_with_note(given, read):
     assert cells("id;x\n" + rows, "x") == (read, ["written-numbers"])
 
 
+def test_numbers_among_many_missing_values_are_numbers():
+    given = ["N/A"] * 9 + ["5,239", "48138", "9,152"]
+    text = "id,votes\n" + "".join(f'r{k},"{cell}"\n' for k, cell in enumerate(given))
+    assert cells(text, "votes") == (["N/A"] * 9 + ["5239", "48138", "9152"], ["written-numbers"])
+
+
 @pytest.mark.parametrize("given", ["12%;7", "1,23;4,567", "007;1", "$1;€2", "a;1,000", "1.5;2.5"])
 def test_other_columns_are_unchanged(given):
     rows = "".join(f"{k};{cell}\n" for k, cell in enumerate(given.split(";")))
