@@ -1,7 +1,8 @@
 """Reasons of maps made elsewhere: is the planted cause first, and is anything named without one.
 
 A case is a table of 80 to 3,000 rows with a planted column (numbers, dates, categories of 2 to 30
-values, lists) or planted links to a second table, and 12 to 20 other columns of all kinds. Up to
+values, lists), planted links to a second table or a planted category of the items of a second table
+that rows link to, and 12 to 20 other columns of all kinds. Up to
 30 % of the cells are missing, also of the cause. Half of the cases also have a noisy copy of the
 cause. The coordinates come from the cause and from noise, as clusters, a gradient, a ring, islands
 (each value in two places, squeezed and stretched) or a real map by ``umap`` of hidden features.
@@ -24,7 +25,7 @@ import hetviz
 from benchmarks.harness import report
 
 N_CASES, FIRST_SEED = 100, 1_000
-KINDS = ("number", "date", "2", "3", "5", "12", "30", "list", "links")
+KINDS = ("number", "date", "2", "3", "5", "12", "30", "list", "links", "linked")
 LAYOUTS = ("clusters", "gradient", "ring", "islands", "umap")
 WORDS = tuple(f"word{letter}" for letter in "abcdefghijkl")
 
@@ -62,12 +63,12 @@ def planted(seed: int) -> dict[str, Any]:
     rng = np.random.default_rng(seed)
     kind, layout = KINDS[seed % len(KINDS)], LAYOUTS[seed // len(KINDS) % len(LAYOUTS)]
     n = int(np.exp(rng.uniform(np.log(80 if kind != "30" else 300), np.log(3_000))))
-    has_copy = bool(rng.random() < 0.5) and kind not in ("list", "links")
+    has_copy = bool(rng.random() < 0.5) and kind not in ("list", "links", "linked")
     missing = float(rng.choice([0.0, 0.1, 0.3]))
     cause, links, latent = _cause(kind, n, rng)
     columns = _decoys(n, rng)
     columns[f"c{rng.integers(10**6)}"] = cause if cause is not None else rng.normal(size=n)
-    name = list(columns)[-1] if cause is not None else "tags"
+    name = list(columns)[-1] if cause is not None else {"links": "tags"}.get(kind, "theme")
     if has_copy:
         columns["copy"] = _noisy(cause, rng)
     order = rng.permutation(list(columns)).tolist()
@@ -82,7 +83,7 @@ def planted(seed: int) -> dict[str, Any]:
         "missing": missing,
         "copy": has_copy,
         "place": names.index(name) + 1 if name in names else 0,
-        "wrong": len(set(names) - {name, "copy"}),
+        "wrong": len(set(names) - {name, "copy", "tags"}),
         "names": names[:3],
         "n": n,
         "seed": seed,
@@ -148,6 +149,9 @@ def _cause(kind: str, n: int, rng: Any) -> tuple[Any, Any, Any]:
             None,
             (u, group, 1 / n_groups),
         )
+    if kind == "linked":
+        items = group + n_groups * rng.integers(0, 10, n)
+        return None, (np.arange(n), items), (u, group, 1 / n_groups)
     return None, (np.repeat(np.arange(n), 3), own.ravel()), (u, group, 1 / n_groups)
 
 
@@ -228,7 +232,11 @@ def _data(frame: pd.DataFrame, links: Any) -> Any:
     rows = hetviz.Dataset("rows", [f"r{k}" for k in range(len(frame))], table=frame)
     if links is None:
         return hetviz.HeteroData([rows])
-    tags = hetviz.Dataset("tags", WORDS)
+    if links[1].max() < len(WORDS):
+        tags = hetviz.Dataset("tags", WORDS)
+    else:
+        theme = pd.DataFrame({"theme": [WORDS[k % 6] for k in range(60)]})
+        tags = hetviz.Dataset("tags", [f"item {k}" for k in range(60)], table=theme)
     return hetviz.HeteroData([rows, tags], [hetviz.Links("rows", "tags", *links, kind="has")])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import cast
 
@@ -35,6 +35,7 @@ from hetviz.errors import NotApplicableError
 from hetviz.features.columns.names import are_web_addresses, is_named_id, label_reason
 from hetviz.features.columns.types import Column
 from hetviz.features.item_columns import group_values, item_columns
+from hetviz.features.linked_values import most_frequent
 from hetviz.features.relations.user_links import USER_LINK_KINDS
 from hetviz.metrics.fit.rows import coordinates_of
 
@@ -61,6 +62,8 @@ class MapReason:
     `near`, `chance`: Share of near pairs, and of random pairs, that have the same value, a word or
         a linked item in common, or a link. For numbers and dates the median difference, or the mean
         one where medians are equal.
+    `source`: Linked dataset that has the column, empty for a column of the items. Items take the
+        most frequent value of what they link to, or the mean.
     """
 
     dataset: str
@@ -69,6 +72,7 @@ class MapReason:
     share: float
     near: float
     chance: float
+    source: str = ""
 
     def title(self, with_dataset: bool, title_of: Callable[[str], str] = str) -> str:
         """Return the name of the column or links, perhaps with their dataset."""
@@ -77,6 +81,8 @@ class MapReason:
         if self.kind == SHARED:
             return f"{self.dataset} linked to the same {self.column}"
         name = title_of(self.column)
+        if self.source:
+            return f"{name} of linked {self.source}"
         return f"{name} of {self.dataset}" if with_dataset else name
 
     @property
@@ -141,9 +147,9 @@ class MapReasons:
         )
 
     def columns_of(self, dataset: str) -> list[str]:
-        """Return the columns of a dataset that explain the map, the largest share first."""
+        """Return the columns that explain where items of a dataset are, best first."""
         reasons = (one for one in self.reasons if one.kind not in (LINK, SHARED))
-        return [one.column for one in reasons if one.dataset == dataset]
+        return [one.title(False) for one in reasons if one.dataset == dataset]
 
     def frame(self) -> pd.DataFrame:
         """Return a row for each reason with the fields of `MapReason`."""
@@ -248,6 +254,7 @@ class _Result:
     dataset: str
     kind: str
     column: str
+    source: str
     describe: Callable[[], tuple[float, float]]
 
 
@@ -277,9 +284,11 @@ def map_reasons(
             continue
         scales, shuffles = near_scales(Y[rows]), _shuffles(len(rows))
         max_bits = [scale.max_bits for scale in scales]
-        columns = columns_of(data, name)
-        own_axes = {column for column in columns if _is_axis(columns[column], Y)}
+        own = columns_of(data, name)
+        own_axes = {column for column in own if _is_axis(own[column], Y)}
         axes += sorted(own_axes)
+        linked = _linked_columns(data, name, columns_of)
+        columns = {**own, **{title: column for title, (_, column) in linked.items()}}
         best: dict[tuple[bool, str], tuple[_Candidate, Explained]] = {}
         for candidate in _candidates(data, name, columns, rows, own_axes):
             found = explain(measure_values(candidate.values, scales, shuffles), max_bits)
@@ -289,10 +298,12 @@ def map_reasons(
                 best[key] = candidate, found
         for candidate, found in best.values():
             describe = partial(_describe, columns, rows, candidate, scales[found.scale])
-            results.append(_Result(found, name, candidate.kind, candidate.column, describe))
+            source, column = linked.get(candidate.column, ("", None))
+            column_name = candidate.column if column is None else column.name
+            results.append(_Result(found, name, candidate.kind, column_name, source, describe))
     limit = score_limit(all_found)
     reasons = [
-        MapReason(one.dataset, one.kind, one.column, one.found.share, *one.describe())
+        MapReason(one.dataset, one.kind, one.column, one.found.share, *one.describe(), one.source)
         for one in results
         if one.found.score > limit and one.found.share >= MIN_SHARE
     ]
@@ -323,8 +334,8 @@ def pair_reasons(
     if name == other:
         found = map_reasons(data, embedding, columns_of) if found is None else found
         rows = np.unique(np.r_[_sample(np.flatnonzero(known)), at, to])
-        columns = columns_of(data, name)
         named = found.columns_of(name)
+        columns = _named_columns(data, name, columns_of, named)
         values = [
             PairValue(
                 column,
@@ -358,9 +369,10 @@ def shared_with_nearest(
     distance[at] = np.inf
     known = np.flatnonzero(np.isfinite(distance))
     nearest = known[np.argsort(distance[known], kind="stable")[:_N_NEAREST]]
-    named, columns = found.columns_of(name), columns_of(data, name)
+    named = found.columns_of(name)
     if not named or not len(nearest):
         return ""
+    columns = _named_columns(data, name, columns_of, named)
     rows = np.unique(np.r_[_sample(known), at, nearest])
     alike = [c for c in named if _likeness(columns[c], rows, at, nearest.tolist()) == "alike"]
     if not alike:
@@ -407,22 +419,80 @@ def _is_axis(column: Column, Y: Floats) -> bool:
     )
 
 
+def _named_columns(
+    data: HeteroData,
+    name: str,
+    columns_of: Callable[[HeteroData, str], Mapping[str, Column]],
+    named: Sequence[str],
+) -> dict[str, Column]:
+    """Return the columns of a dataset and of linked ones that `MapReasons.columns_of` names."""
+    columns = dict(columns_of(data, name))
+    if not set(named) <= set(columns):
+        linked = _linked_columns(data, name, columns_of)
+        columns |= {title: column for title, (_, column) in linked.items()}
+    return columns
+
+
+def _linked_columns(
+    data: HeteroData, name: str, columns_of: Callable[[HeteroData, str], Mapping[str, Column]]
+) -> dict[str, tuple[str, Column]]:
+    """Return the columns of linked datasets by title: their dataset, and the values of each row.
+
+    A row takes the most frequent category of what it links to, or the mean.
+    """
+    columns: dict[str, tuple[str, Column]] = {}
+    for other, W in _link_blocks(data, name).items():
+        for column in list(columns_of(data, other).values())[:_MAX_COLUMNS]:
+            is_title = column.name == data[other].title_column
+            if (
+                is_title
+                or is_named_id(column.name)
+                or label_reason(column.name, column.values if column.kind == "number" else None)
+                is not None
+            ):
+                continue
+            taken = None
+            if column.kind == "category" and column.codes is not None:
+                known = np.flatnonzero(column.codes >= 0)
+                shape = len(column.codes), len(column.levels)
+                V = sp.csr_array((np.ones(len(known)), (known, column.codes[known])), shape=shape)
+                codes = np.full(W.shape[0], -1, dtype=np.int64)
+                reached, best = most_frequent(W @ V)
+                codes[reached] = best
+                values = np.array([*column.levels, None], dtype=object)[codes]
+                taken = replace(column, values=values, codes=codes)
+            elif column.kind in ("number", "date"):
+                has_value = np.isfinite(column.values)
+                weight = W @ has_value.astype(np.float64)
+                total = W @ np.where(has_value, column.values, 0.0)
+                values = np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), np.nan)
+                taken = replace(column, values=values, whole=False)
+            if taken is not None:
+                columns[f"{column.name} of linked {other}"] = other, taken
+    return columns
+
+
+def _link_blocks(data: HeteroData, name: str) -> dict[str, Sparse]:
+    """Return the weights of links between the rows of a dataset and those of each other one."""
+    linked = {group.target for group in data.links if group.source == name}
+    linked |= {group.source for group in data.links if group.target == name}
+    W = data.adjacency("+")[data.offsets[name]] if linked - {name} else None
+    others = [other for other in data.datasets if other in linked - {name}]
+    return {} if W is None else {other: sp.csr_array(W[:, data.offsets[other]]) for other in others}
+
+
 def _candidates(
     data: HeteroData, name: str, columns: Mapping[str, Column], rows: Ints, axes: set[str]
 ) -> Iterator[_Candidate]:
     """Yield the values of the rows by each column, and by the items that they link to."""
     title = data[name].title_column
-    for column in list(columns.values())[:_MAX_COLUMNS]:
-        if column.name not in axes:
-            for kind, values in _values_of(column, rows, column.name == title):
-                yield _Candidate(kind, column.name, values)
-    linked = {group.target for group in data.links if group.source == name}
-    linked |= {group.source for group in data.links if group.target == name}
-    W = data.adjacency("+")[data.offsets[name].start + rows] if linked - {name} else None
-    for other in data.datasets:
-        if W is not None and other in linked - {name}:
-            block = sp.csr_array(W[:, data.offsets[other]])
-            yield _Candidate(SHARED, other, _similarities(block, np.diff(block.indptr) > 0))
+    for key, column in list(columns.items())[:_MAX_COLUMNS]:
+        if key not in axes:
+            for kind, values in _values_of(column, rows, key == title):
+                yield _Candidate(kind, key, values)
+    for other, W in _link_blocks(data, name).items():
+        block = sp.csr_array(W[rows])
+        yield _Candidate(SHARED, other, _similarities(block, np.diff(block.indptr) > 0))
 
 
 def _values_of(column: Column, rows: Ints, is_title: bool) -> Iterator[tuple[str, Values]]:
@@ -509,7 +579,7 @@ def _link_results(
         found = explain(measure, [-np.log2(share) for share in shares])
         near = np.linalg.norm(Y[p] - Z[q], axis=1) <= radius[p, found.scale]
         near_share = float(near.mean()), shares[found.scale]
-        yield _Result(found, source, LINK, target, partial(_same, near_share))
+        yield _Result(found, source, LINK, target, "", partial(_same, near_share))
 
 
 def _same(shares: tuple[float, float]) -> tuple[float, float]:

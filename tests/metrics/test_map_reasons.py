@@ -112,6 +112,32 @@ def test_linked_items_explain_a_map(group: np.ndarray, places: np.ndarray) -> No
     assert kinds == {"link", "shared"}
 
 
+def test_columns_of_linked_items_explain_a_map(group: np.ndarray, places: np.ndarray) -> None:
+    kinds = np.array(["ash", "oak", "elm", "fir"])
+    n_goods = 40
+    table = pd.DataFrame(
+        {"kind": kinds[np.arange(n_goods) % 4], "size": np.arange(n_goods) % 4 * 5.5}
+    )
+    goods = Dataset("goods", [f"good {k}" for k in range(n_goods)], table=table)
+    bought = group + 4 * np.random.default_rng(3).integers(0, 10, N)
+    items = Dataset("items", list(map(str, range(N))))
+    links = Links("items", "goods", np.arange(1, N), bought[1:], kind="bought")
+    data = HeteroData([items, goods], [links])
+    embedding = _map(data, places)
+    found = hetviz.why(data, embedding)
+    best = found.reasons[0]
+    assert (best.column, best.source, best.kind) == ("kind", "goods", "category")
+    assert "kind of linked goods" in found.sentence
+    assert {reason.column for reason in found.reasons} == {"kind", "size", "goods"}
+    ash, oak = (str(np.flatnonzero(group[1:] == g)[0] + 1) for g in (0, 1))
+    pair = hetviz.why(data, embedding, "items", ash, other=oak)
+    values = {value.column: (value.first, value.second) for value in pair.values}
+    assert values["kind of linked goods"] == ("ash", "oak")
+    # An item without links has no value.
+    pair = hetviz.why(data, embedding, "items", "0", other=oak)
+    assert {value.verdict for value in pair.values} == {"unknown"}
+
+
 def test_pair_is_explained_by_columns_that_explain_the_map(
     group: np.ndarray, places: np.ndarray
 ) -> None:

@@ -63,6 +63,7 @@ class Numbers:
 
     score: Floats
     known: Floats  # 1 or 0.
+    entropy: float  # In bits. Few different numbers cannot tell more.
 
     @staticmethod
     def of(values: Floats) -> Numbers:
@@ -72,7 +73,9 @@ class Numbers:
         score[known] = ndtri(ranks / (len(ranks) + 1)) if len(ranks) else ranks
         score[known] -= score[known].mean() if known.any() else 0.0
         spread = np.sqrt((score[known] ** 2).mean()) if known.any() else 0.0
-        return Numbers(score / (spread or 1.0), known.astype(np.float64))
+        shares = np.unique(values[known], return_counts=True)[1] / max(known.sum(), 1)
+        entropy = -float((shares * np.log2(shares)).sum())
+        return Numbers(score / (spread or 1.0), known.astype(np.float64), entropy)
 
     def bits(self, i: Ints, j: Ints) -> float:
         """Return the mutual information of the numbers of pairs, by their correlation."""
@@ -80,7 +83,7 @@ class Numbers:
         if n_known < _MIN_PAIRS:
             return 0.0
         r = min(max(float(self.score[i] @ self.score[j]) / n_known, 0.0), 1 - 1e-6)
-        return -0.5 * float(np.log2(1 - r * r)) * n_known / len(i)
+        return min(-0.5 * float(np.log2(1 - r * r)), self.entropy) * n_known / len(i)
 
     def alike(self, i: Ints, j: Ints) -> Floats:
         """Return the similarity of each pair, NaN if unknown."""

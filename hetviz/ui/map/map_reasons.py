@@ -71,7 +71,7 @@ def _show_bars(state: State, data: HeteroData, run: MapResult, found: MapReasons
     diagnostics.draw_bars(make_diagnostic("why", "", "", bars, SHARE), _MAX_TITLE_CHARS)
     best = shown[0]
     theme.show_note(_sentence(data, best))
-    key = json.dumps([best.dataset, best.column])
+    key = json.dumps([best.source or best.dataset, best.column])
     titles = {option.key: option.title for option in colour_options(data)}
     if (
         best.kind not in (LINK, SHARED)
@@ -133,7 +133,9 @@ def show_pair(state: State, run: MapResult, a: int, b: int) -> None:
         except NotApplicableError as error:
             theme.show_note(" ".join(error.reasons))
             return
-        values = tuple(replace(value, column=display_name(value.column)) for value in pair.values)
+        values = tuple(
+            replace(value, column=capital(display_name(value.column))) for value in pair.values
+        )
         theme.show_note(replace(pair, values=values).sentence)
         if pair.values:
             theme.show_pairs(

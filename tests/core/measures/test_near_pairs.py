@@ -53,6 +53,13 @@ def test_codes_of_separate_clusters_have_the_bits_of_their_entropy(n_groups: int
     assert bits == pytest.approx(-np.log2(chance))
 
 
+def test_numbers_of_few_values_have_at_most_the_bits_of_their_entropy() -> None:
+    Y, code = clusters(4)
+    scale = near_scales(Y)[0]
+    bits = Numbers.of(code.astype(float)).bits(scale.i, scale.j)
+    assert bits == pytest.approx(2)
+
+
 def test_values_with_gaps_explain_the_known_pairs_only() -> None:
     Y, code = clusters(4)
     scale = near_scales(Y)[0]
