@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import pairwise
 
 import numpy as np
 
@@ -62,7 +63,8 @@ def label_reason(name: str, numbers: Floats | None = None) -> str | None:
     entity = words[-2] if len(words) > 1 and last in ("number", "no", "nr", "num") else last
     if _PHONE.fullmatch(entity) or words == ["extension"]:
         return "a phone number"
-    if _POSTAL.fullmatch(last) or (_POSTAL.fullmatch(words[0]) and last == "code"):
+    is_code = any(_POSTAL.fullmatch(word) and after == "code" for word, after in pairwise(words))
+    if _POSTAL.fullmatch(last) or is_code:
         return "a postal code"
     if numbers is None:
         return None

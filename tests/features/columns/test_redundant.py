@@ -96,6 +96,7 @@ def test_transform_without_excluded_columns():
         ("Home Phone", None, "a phone number"),
         ("Extension", [5467.0, 3457.0], "a phone number"),
         ("PostalCode", None, "a postal code"),
+        ("In what ZIP code is your home?", None, "a postal code"),
         ("CIK", [66740, 91142, 1800], "a number in a register"),
         ("start_minute", [0.0, 30.0], "part of a clock time"),
         ("dep_time", [5.0, 517.0, 1545.0, 2359.0, 830.0], "clock times such as 1545"),
