@@ -474,7 +474,8 @@ export class Renderer extends RendererBase {
   /** @param {[number[], number[], ...any]} run */
   drawRuns([firsts, counts]) {
     const { gl, multi } = this;
-    if (multi) multi.multiDrawArraysWEBGL(gl.POINTS, firsts, 0, counts, 0, firsts.length);
+    // WebGL warns of empty lists.
+    if (multi && firsts.length) multi.multiDrawArraysWEBGL(gl.POINTS, firsts, 0, counts, 0, firsts.length);
     else firsts.forEach((first, k) => gl.drawArrays(gl.POINTS, first, counts[k]));
   }
 

@@ -24,6 +24,7 @@ from hetviz.ui.item import item_panel, item_text, pictures
 from hetviz.ui.jobs.jobs import JOBS
 from hetviz.ui.map import item_table, linked_charts, map_requests, panel_view
 from hetviz.ui.map.component.assets import asset_response, asset_version
+from hetviz.ui.map.component.messages import GeographySpec
 from hetviz.ui.map.map_requests import (
     BINARY,
     CACHE_FOREVER,
@@ -37,6 +38,8 @@ from hetviz.ui.map.map_requests import (
     parse_integer,
 )
 from hetviz.ui.map_data.array_cache import MIN_GZIP_BYTES, PackedArray, send_array
+from hetviz.ui.map_data.geography import find_geography
+from hetviz.ui.map_data.parts import get_geometry
 from hetviz.workspace import SESSIONS
 
 _MAX_POLL_S, _TICK_S = 5.0, 0.05
@@ -56,6 +59,7 @@ def map_routes() -> list[BaseRoute]:
         ),
         Route("/hv/item/{session}/{part}", _guarded(_project_handler("item"))),
         Route("/hv/panel/{session}/{row}", _guarded(_panel)),
+        Route("/hv/geography/{session}", _guarded(_geography)),
         Route("/hv/columns/{session}", _guarded(_columns)),
         Route("/hv/chart/{session}", _guarded(_chart)),
         Route("/hv/cells/{session}", _guarded(_cells)),
@@ -197,6 +201,42 @@ def _panel(request: Request) -> Response:
     if "prepare" in request.query_params:
         return Response(status_code=204, headers=response_headers(NO_STORE))
     return json_response(request, content, NO_STORE)
+
+
+def _geography(request: Request) -> Response:
+    """Return the items at their places on the earth, in the frame of the map."""
+    opened = _open_project(request)
+    data, run = opened.data, opened.run
+    spec: GeographySpec | None = None
+    # Otherwise another map was chosen, whose geography the browser requests.
+    is_current = run is not None and get_geometry(opened.state, run).id == request.query_params.get(
+        "of"
+    )
+    pending = is_current and any(item_text.is_loading(data, name) for name in data.datasets)
+    places = None
+    if run is not None and is_current and not pending:
+        places = find_geography(
+            opened.state, run, lambda name: item_text.columns_of(data, name).values()
+        )
+    if places is not None:
+        geometry, frame = places.geometry, places.frame
+        spec = {
+            "geometry": {
+                "id": geometry.id,
+                "pieces": [send_array(opened.session, piece) for piece in geometry.pieces],
+                "extent": list(geometry.extent),
+            },
+            "frame": {
+                "x": [float(frame.low[0]), float(frame.high[0])],
+                "y": [float(frame.low[1]), float(frame.high[1])],
+                "stretch": 1.0,
+            },
+            "outside": frame.outside,
+            "outlines": send_array(opened.session, places.outlines),
+            "per_km": places.per_km,
+            "note": places.note,
+        }
+    return json_response(request, {"pending": pending, "geography": spec}, NO_STORE)
 
 
 def _columns(request: Request) -> Response:

@@ -64,7 +64,7 @@ def get_geometry(state: State, run: MapResult | None) -> Geometry:
             form = DrawnPoints(nowhere, np.zeros(data.n_rows, dtype=bool), ())
         else:
             form = points_to_draw(embedding)
-        return _round_to_grid(form)
+        return round_to_grid(form)
 
     return _compute_for_items(data, ("geometry", id(run)), make, run)
 
@@ -84,7 +84,8 @@ def link_reach(state: State, run: MapResult | None) -> Floats | None:
     )
 
 
-def _round_to_grid(form: DrawnPoints) -> Geometry:
+def round_to_grid(form: DrawnPoints) -> Geometry:
+    """Return points as they are sent to the browser."""
     points_placed = form.points[form.placed]
     low = points_placed.min(axis=0) if len(points_placed) else np.zeros(2)
     high = points_placed.max(axis=0) if len(points_placed) else np.ones(2)

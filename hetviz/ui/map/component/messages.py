@@ -176,6 +176,17 @@ class ChartsSpec(TypedDict):
     acknowledged: int
 
 
+class GeographySpec(TypedDict):
+    """Items at their places on the earth, in the frame of the map."""
+
+    geometry: LayoutSpec
+    frame: FrameSpec
+    outside: int
+    outlines: str  # Key of rings, the edge of the projection first, each with NaN at its end
+    per_km: float  # Units of the map per kilometre
+    note: str
+
+
 class MapSpec(TypedDict):
     """Description of a map. Fields that are not required are set by the page."""
 

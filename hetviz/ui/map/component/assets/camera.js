@@ -73,8 +73,8 @@ export class Camera {
 
   /** The camera that shows a frame; the map that fills the window may be stretched. */
   around({ x, y }) {
-    const { view, data } = this.scene;
-    return view.around({ x, y, stretch: data.stage ? 0 : data.frame.stretch });
+    const { view, data, isGeography } = this.scene;
+    return view.around({ x, y, stretch: data.stage && !isGeography ? 0 : data.frame.stretch });
   }
 
   /** Set the margins for cards and panel, with the same scale for an open and a closed panel. */
@@ -347,7 +347,7 @@ export class Camera {
     const { map, scene } = this;
     remember(map.scene);
     map.filmStrip.drawOverview();
-    if (scene.data.mode !== "work" || scene.data.linked_group) return;
+    if (scene.data.mode !== "work" || scene.data.linked_group || scene.isGeography) return;
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
       if (scene.isClosed || scene.pointerDown) return;

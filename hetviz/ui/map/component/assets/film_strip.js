@@ -84,6 +84,7 @@ export class FilmStrip {
   choose(entry) {
     clearTimeout(this.timer);
     this.previewed = null;
+    this.map.geography.show(false);
     if (!entry.is_open) send(() => this.map.component.setTriggerValue("run", entry.id));
   }
 
@@ -91,7 +92,7 @@ export class FilmStrip {
   preview(entry) {
     const { map, scene } = this;
     clearTimeout(this.timer);
-    if (entry.is_open || scene.data.live) return;
+    if (entry.is_open || scene.data.live || scene.isGeography) return;
     this.timer = setTimeout(async () => {
       const pos = await loadLayout(scene.data.session, entry.geometry, scene.n).catch(() => null);
       const to = pos && !scene.isClosed && aligned(pos, scene.geometry, scene.isShown);

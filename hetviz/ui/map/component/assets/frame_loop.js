@@ -55,6 +55,7 @@ export class FrameLoop {
       return;
     }
     if (pending.view) map.points.terrain.follow(scene.view);
+    map.geography.draw();
     if (pending.place || pending.pos) map.points.drawTerrain();
     if (pending.view || pending.pos) this.measure(now);
     if (pending.place || (scene.moving && now - this.placed > PLACEMENT_INTERVAL_MS)) {

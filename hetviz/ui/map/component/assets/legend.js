@@ -93,8 +93,9 @@ export class Legend {
     this.headline.textContent = title.replaceAll("_", "_\u200b");
     this.headline.toggleAttribute("data-long", title.length > LONG_TITLE);
     const open = this.map.filmStrip.maps().find((entry) => entry.is_open);
-    this.sentence.textContent = open?.close ?? "";
-    set(this.sentence, { "data-hv-show": open?.close ? `links/1/given/${open.id}` : null });
+    const close = this.scene.isGeography ? null : open?.close;
+    this.sentence.textContent = close ?? "";
+    set(this.sentence, { "data-hv-show": close && open ? `links/1/given/${open.id}` : null });
   }
 
   /** @param {MapSpec} data */

@@ -188,6 +188,16 @@
  */
 
 /**
+ * @typedef {object} GeographySpec
+ * @property {LayoutSpec} geometry
+ * @property {FrameSpec} frame
+ * @property {number} outside
+ * @property {string} outlines key of rings, the edge of the projection first, each with NaN at its end
+ * @property {number} per_km units of the map per kilometre
+ * @property {string} note how many items have no place
+ */
+
+/**
  * @typedef {object} MapSpec
  * @property {string} session
  * @property {number} n number of rows

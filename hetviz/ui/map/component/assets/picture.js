@@ -6,13 +6,14 @@ import { context2d, makeCanvas } from "./canvas.js";
 
 const SCALE = 2;
 
-export function compose({ scene, points, overlay }) {
+export function compose({ scene, points, overlay, geography }) {
   const { view, tokens } = scene;
   const canvas = makeCanvas(view.W * SCALE, view.H * SCALE);
   const ctx = context2d(canvas);
   ctx.scale(SCALE, SCALE);
   ctx.fillStyle = tokens.bg;
   ctx.fillRect(0, 0, view.W, view.H);
+  geography.paint(ctx);
   points.terrain.paint(ctx, view);
   ctx.drawImage(points.picture(SCALE), 0, 0, view.W, view.H);
   overlay.render(ctx, true);

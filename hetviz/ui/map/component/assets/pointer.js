@@ -118,7 +118,7 @@ export class PointerInput {
       scene.held = { row, begun: performance.now(), ms: HOLD_MS };
       map.requestDraw();
       this.holdTimer = setTimeout(() => {
-        Object.assign(drag, { tool: "carry", row, isHeld: true });
+        Object.assign(drag, { tool: scene.isGeography ? drag.tool : "carry", row, isHeld: true });
         navigator.vibrate?.(12);
         map.requestDraw();
       }, HOLD_MS);
@@ -132,8 +132,8 @@ export class PointerInput {
 
   /** Whether a press drags the item under it. */
   isItemDrag(event) {
-    const { tool } = this.scene;
-    return event.button === 0 && (tool === "drag" || (tool === "move" && event.altKey));
+    const { tool, isGeography } = this.scene;
+    return !isGeography && event.button === 0 && (tool === "drag" || (tool === "move" && event.altKey));
   }
 
   moved(event) {

@@ -120,8 +120,9 @@ export class Points {
     const { hasFocus } = drawer;
     if (Object.keys(bytes).length) drawer.setBytes(bytes);
     if (drawer.hasFocus && !hasFocus) this.startDimming();
-    if (drawer.trustOverlay !== Boolean(scene.switches.trust && scene.trust)) {
-      drawer.trustOverlay = Boolean(scene.switches.trust && scene.trust);
+    const hasOverlay = Boolean(scene.switches.trust && scene.trust && !scene.isGeography);
+    if (drawer.trustOverlay !== hasOverlay) {
+      drawer.trustOverlay = hasOverlay;
       drawer.invalidate();
     }
     map.stats.paints += 1;

@@ -41,8 +41,8 @@ export class Regions {
     this.previousPlaces = new Map();
   }
 
-  /** Whether there is space for names, which a map on Compare loses when others join it. */
-  get areShown() { return Boolean(this.scene.data.stage || this.scene.data.regions); }
+  /** Whether there are names: not on the earth, nor on a map on Compare that others join. */
+  get areShown() { return !this.scene.isGeography && Boolean(this.scene.data.stage || this.scene.data.regions); }
 
   /** Whether the names of the map are still computed or loaded. */
   get isAwaited() {

@@ -8,7 +8,7 @@ import { memory } from "./store.js";
 export function remember(scene) {
   const { data, picked, count, version, tool, view, n } = scene;
   Object.assign(memory(data.session, data.name ?? ""), {
-    picked, count, version, tool, n, fingerprint: data.fingerprint, geometry: data.geometry.id,
+    picked, count, version, tool, n, fingerprint: data.fingerprint, geometry: scene.isGeography ? null : data.geometry.id,
     range: view.range, zoomed: view.zoomed, k: view.k,
   });
 }

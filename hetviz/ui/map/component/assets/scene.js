@@ -90,6 +90,8 @@ export class Scene {
     /** Time until which points stand still for the user. */
     this.pausedUntil = 0;
     this.pointerDown = false;
+    /** Whether items stand at their places on the earth. */
+    this.isGeography = false;
 
     // Tools.
     /** @type {"move" | "lasso" | "box" | "drag"} */

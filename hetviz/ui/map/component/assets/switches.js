@@ -38,6 +38,7 @@ export const SWITCHES = {
     icon: "waves",
     announcements: ["Unreliable areas are marked", "Unreliable areas are not marked"],
     load: (map) => map.trust.load(),
+    isOffered: (map) => !map.scene.isGeography,
   },
   spread: {
     label: "Fade unstable positions",

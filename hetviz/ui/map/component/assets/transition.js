@@ -25,12 +25,12 @@ export class Transition {
 
   /**
    * Start the transition to a new map of the same items, with ghosts of the largest moves.
-   * @param {Float32Array} geometry
+   * @param {Float32Array} geometry @param {boolean} isSameView whether it is no switch to or from the geography
    */
-  start(geometry) {
+  start(geometry, isSameView = true) {
     const { map, scene } = this;
     const { view } = scene;
-    const from = aligned(scene.geometry, geometry, scene.isShown);
+    const from = isSameView ? aligned(scene.geometry, geometry, scene.isShown) : null;
     scene.geometry = geometry;
     const rows = from ? this.movers(from, geometry) : [];
     scene.ghosts = from && rows.length ? {
@@ -45,7 +45,7 @@ export class Transition {
     // A zoomed camera stays unless it would show almost nothing.
     const isLost = () => within(geometry, scene.isShown, view.range).length < 0.05 * seen;
     // Items of a statement are framed if they would overlap or be out of view.
-    const named = scene.data.refitted ? map.selection.rows() : [];
+    const named = scene.data.refitted && isSameView ? map.selection.rows() : [];
     if (named.length && named.length <= MAX_FRAMED && map.camera.losesRows(named, geometry)) {
       map.camera.flyToAll(named, geometry);
     } else if (!view.zoomed || map.camera.movedByMap || isLost()) map.camera.fly(home, MORPH_MS, false);

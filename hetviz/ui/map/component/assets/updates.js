@@ -19,11 +19,12 @@ export class Updates {
     this.scene = map.scene;
     this.ticket = 0;
     this.painted = null;
+    this.wasGeography = false;
   }
 
   async update(component) {
     const { map, scene } = this;
-    const { data } = component;
+    const data = map.geography.dataFor(component.data);
     map.component = component;
     const ticket = ++this.ticket;
     this.applyAppearance(data);
@@ -110,6 +111,8 @@ export class Updates {
     const restored = remembered(scene, data);
     if (data.stage && data.selection.count) awaitPanel();
     const isNewMap = !previous || previous.n !== data.n;
+    const isSameView = this.wasGeography === scene.isGeography;
+    this.wasGeography = scene.isGeography;
     Object.assign(scene, {
       data, n: data.n, tokens: data.tokens[scene.scheme], family: getComputedStyle(map.root).fontFamily,
       order: order || [], mask,
@@ -137,7 +140,7 @@ export class Updates {
     scene.isOnPage = isOnPage;
     const modeChanged = previous && (previous.mode !== data.mode || previous.stage !== data.stage);
     if (isNewMap || modeChanged) map.camera.begin(data, isNewMap ? restored : {});
-    else if (geometry !== scene.geometry) map.transition.start(geometry);
+    else if (geometry !== scene.geometry) map.transition.start(geometry, isSameView);
     map.linkedMaps.joinGroup(data.linked_group);
     map.statements.receive(data, grouped);
     map.toolbar.update();
@@ -156,6 +159,7 @@ export class Updates {
     const datasetsChanged = isNewMap || previous.datasets.some(({ name }, k) => name !== data.datasets[k]?.name);
     if (datasetsChanged) map.regions.clear();
     map.regions.load();
+    map.geography.load();
     map.itemPreview.prepare();
     remember(map.scene);
     this.draw(isNewMap);
@@ -204,7 +208,7 @@ export class Updates {
     const { data } = scene;
     // Most reruns of the page change no colour or state of a point.
     const painted = JSON.stringify([
-      data.geometry.id, data.colour, data.mask, scene.hidden, scene.scheme, scene.version, data.mode,
+      data.geometry.id, data.colour, data.mask, scene.hidden, scene.scheme, scene.version, data.mode, scene.isGeography,
     ]);
     map.requestDraw({ paint: isNewMap || painted !== this.painted, place: true });
     this.painted = painted;
