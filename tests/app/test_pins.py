@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -144,3 +145,26 @@ def test_new_map_keeps_pins_of_methods_that_can_pin(visit: Visit) -> None:
     new = workspace.state.run
     assert new is not None
     assert (new.method, new.params["pins"]) == ("umap", pins)
+
+
+def test_pins_of_missing_items_can_be_removed(visit: Visit) -> None:
+    app = visit()
+    workspace, data = workspace_of(app), goods()
+    open_map(workspace, data)
+    run = workspace.state.run
+    assert run is not None
+    pins = [
+        {"place": "left", "items": {"gone": ["x"]}},
+        {"place": [0.9, 0.9], "items": {"goods": [str(data["goods"].ids[0])]}},
+    ]
+    run = replace(run, params={**run.params, "pins": pins})
+    workspace.state = replace(workspace.state, runs=(run,))
+    app.run()
+    go(app, "map")
+    assert not app.exception
+    assert "Not on this map" in html_of(app)
+    # This map was not made with the pin, so its item is far from the target.
+    assert re.search(r"Where you put it, \d+ % of the width away", html_of(app))
+    app.button(key="pin-remove-0").click().run()
+    assert workspace.state.run is not None
+    assert workspace.state.run.params["pins"] == pins[1:]

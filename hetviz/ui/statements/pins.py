@@ -127,7 +127,9 @@ def _show_pin(
 ) -> None:
     rows = pinned_rows(data, pin)
     place = pin["place"].capitalize() if isinstance(pin["place"], str) else "Where you put it"
-    away = "" if distance <= _MAX_MET else f", {round_percent(distance)} of the width away"
+    # Items that are not on the map have no distance.
+    is_far = distance > _MAX_MET
+    away = f", {round_percent(distance)} of the width away" if is_far else ""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.button(
             shorten(group_text(data, rows), _MAX_NAME_CHARS) or "Items that are gone",
@@ -139,7 +141,7 @@ def _show_pin(
             on_click=selection.select_rows,
             args=(rows,),
         )
-        theme.show_note("On no map" if np.isnan(distance) else place + away)
+        theme.show_note("Not on this map" if np.isnan(distance) else place + away)
         st.space("stretch")
         st.button(
             "×",
