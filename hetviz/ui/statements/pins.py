@@ -60,7 +60,7 @@ def show_pin_button(state: State, rows: Ints) -> None:
         n_links = int(prices["links"].iloc[0])
         broken = dict(zip(places, prices["broken"].tolist(), strict=True))
         with st.container(key="pin-places", gap="xsmall"):
-            theme.show_note(f"Where should {noun} go?")
+            theme.show_note(f"Where on the map should {noun} go?")
             for number, line in enumerate(_GRID):
                 with st.container(horizontal=True, gap="xsmall", key=f"pin-line-{number}"):
                     for name in line:

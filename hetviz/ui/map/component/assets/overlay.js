@@ -268,10 +268,10 @@ export class Overlay {
     if (scene.cursor >= 0 && isShown[scene.cursor]) this.ring(ctx, ...scene.pixel(scene.cursor), 12, 2, [3, 3]);
   }
 
-  /** Draw a pin at each pinned item. @param {CanvasRenderingContext2D} ctx */
+  /** Draw a pin at each pinned item, but not on the earth, where items have other places. @param {CanvasRenderingContext2D} ctx */
   pins(ctx) {
-    const { data, isShown, picked, tokens } = this.scene;
-    const rows = data.pins ?? [];
+    const { data, isGeography, isShown, picked, tokens } = this.scene;
+    const rows = isGeography ? [] : data.pins;
     const scale = rows.length > MANY_PINS ? 0.7 : 1;
     const [height, radius] = [scale * PIN_PX, scale * PIN_RADIUS];
     ctx.lineJoin = "round";
