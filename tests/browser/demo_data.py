@@ -152,7 +152,7 @@ def spec(
         "selection": selection or {"key": None, "count": 0, "version": 0}, "camera": camera,
         "live": {"job": live, "title": "Moving"} if live else None,
         "tokens": {name: vars(one) for name, one in token.items()}, "fingerprint": f"made-up-{n}",
-        "notes": [], "colours": [], "outside": 0, "unplaced": 0, "refitted": False,
+        "notes": [], "colours": [], "outside": 0, "unplaced": 0, "refitted": False, "pins": [],
     }  # fmt: skip
 
 
