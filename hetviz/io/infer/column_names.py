@@ -15,7 +15,7 @@ from hetviz.io.infer.recipe import TableRecipe
 
 _HEADER_SEPARATOR = " / "
 # What survey tools write below a question without offered answers.
-_NO_ANSWER = frozenset({"response", "open-ended response"})
+NO_ANSWER = frozenset({"response", "open-ended response"})
 
 
 def column_names_of(raw: RawTable, recipe: TableRecipe, notes: list[Problem]) -> list[str]:
@@ -36,7 +36,7 @@ def column_names_of(raw: RawTable, recipe: TableRecipe, notes: list[Problem]) ->
     titles = []
     for at in range(width):
         parts = [row[at].strip() if at < len(row) else "" for row in rows]
-        if any(parts[:-1]) and parts[-1].lower() in _NO_ANSWER:
+        if any(parts[:-1]) and parts[-1].lower() in NO_ANSWER:
             parts[-1] = ""
         titles.append(_HEADER_SEPARATOR.join(dict.fromkeys(part for part in parts if part)))
     return unique_column_names(raw.name, _names_for_width(raw.name, titles, body, notes), notes)

@@ -93,9 +93,14 @@ _SAME_LETTERS = {
 }  # fmt: skip
 _SIGNS = frozenset("µ°ªº€£¥§©®±²³µ¼½¾×÷«»„“”‘’‚–—…•·¡¿\u00a0™†‰")
 # A sign within a word stands for a letter of another codec.
-_SIGN_INSIDE = re.compile("(?<=[a-z])[" + re.escape("".join(_SIGNS - {"’", "­"})) + "](?=[a-z])")
+_SIGN_INSIDE = re.compile(
+    "(?<=[a-z])[" + re.escape("".join(_SIGNS - {"’", "­", "\u00a0"})) + "](?=[a-z])"
+)
 _MIN_ALPHABET_SHARE = 0.97
 _RUN = re.compile(rb"[\x80-\xff]+")
+_OTHER_LETTERS = re.compile(r"[^\x00-\x7f]+")
+_BESIDE_LATIN = re.compile(r"[A-Za-z][^\x00-\x7f]+|[^\x00-\x7f]+[A-Za-z]")
+_MAX_BESIDE_LATIN = 0.3
 _LINE = re.compile(rb"[^\r\n]*[\x80-\xff][^\r\n]*")
 _SAMPLE_BYTES = 20_000
 _MAX_CHAOS = 0.2
@@ -260,12 +265,20 @@ def _guess(content: bytes) -> tuple[str, str]:
     if codec is not None:
         return codec, content.decode(codec)
     ranked = _rank_codecs(sample, _LATIN_CODECS if is_latin else _OTHER_CODECS)
+    if not is_latin and not (ranked := [c for c in ranked if _stands_apart(sample.decode(c))]):
+        ranked = ["cp1252", "mac_roman"]
     for codec in (*ranked, *_LATIN_CODECS, *_OLD_LATIN):
         try:
             return codec, content.decode(codec)
         except UnicodeError:
             continue
     return "latin_1", content.decode("latin_1")
+
+
+def _stands_apart(text: str) -> bool:
+    """Whether the words of another script are not parts of words of Latin letters."""
+    n_beside = len(_BESIDE_LATIN.findall(text))
+    return n_beside <= _MAX_BESIDE_LATIN * len(_OTHER_LETTERS.findall(text))
 
 
 def _codec_by_alphabet(sample: bytes, content: bytes) -> str | None:
@@ -279,9 +292,10 @@ def _codec_by_alphabet(sample: bytes, content: bytes) -> str | None:
             continue
         if _n_odd_signs(text):
             continue
+        n_inside = _n_capitals_inside(text)
         text = text.lower()
         letters = Counter(sign for sign in text if sign > "\x7f" and sign not in _SIGNS)
-        n_inside = len(_SIGN_INSIDE.findall(text))
+        n_inside += len(_SIGN_INSIDE.findall(text))
         total = letters.total() + n_inside
         for alphabet in _ALPHABETS[_SAME_LETTERS.get(codec, codec)]:
             n_explained = sum(n for sign, n in letters.items() if sign in alphabet)
@@ -289,6 +303,14 @@ def _codec_by_alphabet(sample: bytes, content: bytes) -> str | None:
             if share > best_share:
                 best, best_share = codec, share
     return best
+
+
+def _n_capitals_inside(text: str) -> int:
+    """Count capital letters beside ASCII between two small ones, as in "knowledgeÊof"."""
+    return sum(
+        sign > "\x7f" and sign.isupper() and before.islower() and after.islower()
+        for before, sign, after in zip(text, text[1:], text[2:], strict=False)
+    )
 
 
 def _non_ascii_lines(content: bytes) -> list[bytes]:

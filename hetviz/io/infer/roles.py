@@ -10,7 +10,7 @@ import pandas as pd
 
 from hetviz._pandas import TEXT
 from hetviz._types import Bools
-from hetviz.data.model.checks import MAX_ID_LENGTH
+from hetviz.data.model.checks import MAX_ID_LENGTH, MAX_NAME_LENGTH
 from hetviz.errors import Problem, limit_problems
 from hetviz.features.columns.names import are_web_addresses, is_named_id
 from hetviz.features.columns.types import Column
@@ -147,6 +147,8 @@ def guess_labels(columns: Mapping[str, Column], never: Collection[str | None]) -
         if name in pairs and len(pairs) >= MIN_INDICATORS:
             continue
         if name in never or column.kind != "category" or column.n_missing >= n / 2:
+            continue
+        if len(name) > MAX_NAME_LENGTH:
             continue
         if are_web_addresses(column.levels):
             continue

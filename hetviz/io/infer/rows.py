@@ -28,7 +28,7 @@ from hetviz._pandas import TEXT
 from hetviz.errors import DataError
 from hetviz.features.columns.number_parsing import UNKNOWN_MARKERS, is_unit, parse
 from hetviz.io.infer import dialect
-from hetviz.io.infer.column_names import column_names_of, column_units, last_filled
+from hetviz.io.infer.column_names import NO_ANSWER, column_names_of, column_units, last_filled
 from hetviz.io.infer.columns import read_columns
 from hetviz.io.infer.dates import is_date
 from hetviz.io.infer.parsed import Table
@@ -249,15 +249,19 @@ def _fills_gaps_of(above: list[str], cells: list[str]) -> bool:
 
 def _names_answers(above: list[str], data: Sequence[tuple[int, list[str]]]) -> bool:
     """Whether the first row names the answers to the questions above it, which the cells repeat."""
+    filled = [cell.strip().lower() for cell in data[0][1] if cell.strip()] if data else []
+    if len(filled) >= _MIN_ANSWERS and NO_ANSWER.issuperset(filled):
+        return True
     if not data or not _fills_gaps_of(above, data[0][1]):
         return False
-    n_repeated = n_other = 0
+    repeated, n_other = set(), 0
     for at, answer in enumerate(map(str.strip, data[0][1])):
-        column = {row[at].strip() for _, row in data[1:] if at < len(row)} - {""}
-        n_repeated += column == {answer} != {""}
-        is_below_gap = bool(answer) and not (at < len(above) and above[at].strip())
-        n_other += is_below_gap and len(column - {answer}) > 0
-    return n_repeated >= _MIN_ANSWERS and n_repeated > n_other
+        column = {row[at].strip() for _, row in data[1:] if at < len(row)}
+        if answer and column == {answer, ""}:
+            repeated.add(answer)
+        elif answer and not (at < len(above) and above[at].strip()):
+            n_other += len(column - {""}) > 0
+    return len(repeated) >= _MIN_ANSWERS and len(repeated) > n_other
 
 
 def _is_unit_row(cells: list[str], below: list[tuple[int, list[str]]], decimal: str) -> bool:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from hetviz.io import gate
 from hetviz.io.infer import dialect
 
 _SAMPLE_LINES = 200
+_LINE_END = re.compile(r"\r\n?|\n")
 _ATTRIBUTE = re.compile(
     r"@attribute\s+('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[^\s'\"]\S*)\s", re.I
 )
@@ -59,10 +60,15 @@ def without_comments(text: str, separator: str) -> tuple[str, int]:
     if not text.startswith("#") and "\n#" not in text:
         return text, 0
     sign = "\t" if separator == dialect.SPACES else separator
-    lines = text.splitlines()
-    is_comment = [line.startswith("#") for line in lines]
-    data = [line for line, skip in zip(lines, is_comment, strict=True) if not skip and line.strip()]
-    widths = [line.count(sign) + 1 for line in data[:_SAMPLE_LINES]]
+    lines = _LINE_END.split(text)
+    is_quoted = _begin_quoted(lines)
+    is_comment = [
+        line.startswith("#") and not quoted for line, quoted in zip(lines, is_quoted, strict=True)
+    ]
+    kinds = list(zip(lines, is_comment, is_quoted, strict=True))
+    data = [line for line, skip, quoted in kinds if quoted or (not skip and line.strip())]
+    begun = [line for line, skip, quoted in kinds if not (quoted or skip) and line.strip()]
+    widths = [line.count(sign) + 1 for line in begun[:_SAMPLE_LINES]]
     if not widths or max(widths) < 2:
         return text, 0
     first = next(at for at, line in enumerate(lines) if line.strip() and not is_comment[at])
@@ -79,6 +85,16 @@ def without_comments(text: str, separator: str) -> tuple[str, int]:
         return text, 0
     kept = lines[:first] if names is None else [sign.join(names)]
     return "\n".join([*kept, *data]), sum(is_comment) if names else len(among)
+
+
+def _begin_quoted(lines: Sequence[str]) -> list[bool]:
+    """Return for each line whether it begins within quotation marks; none if one stays open."""
+    is_open, result = False, []
+    for line in lines:
+        result.append(is_open)
+        if is_open or not line.startswith("#"):
+            is_open ^= line.count('"') % 2 == 1
+    return [False] * len(lines) if is_open else result
 
 
 def _names_in(line: str, sign: str, widths: set[int]) -> list[str] | None:

@@ -309,3 +309,26 @@ def test_column_with_one_value_and_few_gaps_is_reported_as_it_is() -> None:
     loaded = read_tables([("t.csv", text.encode())])
     found = [problem.what for problem in loaded.problems if "same value" in problem.what]
     assert found == ["all cells that are not empty have the same value, so it is not used"]
+
+
+def test_row_that_says_response_below_each_question_is_no_person() -> None:
+    head = "person,Smoke?,Gamble?,Age\n,Response,Response,Open-Ended Response\n"
+    rows = "".join(
+        f"p{k},{'yes' if k % 3 else 'no'},{'no' if k % 2 else 'yes'},{k + 20}\n" for k in range(9)
+    )
+    dataset = read_tables([("survey.csv", (head + rows).encode())]).data["survey"]
+    assert dataset.ids.tolist() == [f"p{k}" for k in range(9)]
+    assert dataset.table is not None and list(dataset.table) == ["Smoke?", "Gamble?", "Age"]
+
+
+def test_numbers_below_names_are_no_answers() -> None:
+    rows = "".join(f"r{k},{k},NA,NA,NA\n" for k in range(9))
+    loaded = read_tables([("t.csv", f"id,a,b,c,d\n{rows}".encode())])
+    assert len(loaded.data["t"]) == 9
+
+
+def test_question_that_is_too_long_for_a_label_is_read() -> None:
+    question = "Would you rather " + "have a large chance of a small win, or " * 6 + "not?"
+    rows = "".join(f"r{k},{'yes' if k % 2 else 'no'},{k}\n" for k in range(12))
+    loaded = read_tables([("t.csv", f'id,"{question}",n\n{rows}'.encode())])
+    assert len(loaded.data.labels) == 0 and loaded.data["t"].X is not None

@@ -69,6 +69,19 @@ def test_encodings_of_sentences_are_detected(codec: str, sentence: str) -> None:
     assert notes[0].value and notes[0].value in text and not notes[0].value.isascii()
 
 
+def test_no_break_space_of_mac_is_no_letter() -> None:
+    text = "id,q\n" + "".join(f"{at},knowledge\u00a0of cuisines {at}\n" for at in range(9))
+    assert encodings.decode("t.csv", text.encode("mac_roman"), None, [])[0] == text
+
+
+@pytest.mark.parametrize(
+    "odd", [b"a\xe4\xf3_ b\xe4\xf3\xeea", b"16:50,\x89\xdb\xcfTrump\x89\xdb\x9d or\x89\xdb_"]
+)
+def test_damaged_signs_in_latin_text_are_no_other_script(odd: bytes) -> None:
+    content = b"id,q\n" + b"".join(b"%d,join us %s now\n" % (at, odd) for at in range(30))
+    assert encodings.decode("t.csv", content, None, [])[1].endswith("Western")
+
+
 CAST = "Penélope Cruz; Beyoncé; Salvador DalI; François Pienaar; Édith; it’s – Stellan Skarsgård"
 
 

@@ -321,6 +321,16 @@ def test_comments_among_rows(head: str) -> None:
     assert "comments" in codes(loaded)
 
 
+@pytest.mark.parametrize("remark", ["", "# exported\n"])
+def test_lines_of_quoted_cells_are_no_comments(remark: str) -> None:
+    cells = ["Great poll\n#ahead of all\n\n#thanks", "no line", 'a "quoted" word\n# heading'] * 3
+    rows = "".join(f'{k},"{cell.replace(chr(34), 2 * chr(34))}"\n' for k, cell in enumerate(cells))
+    loaded = load("tweets.csv", f"id,text\n{remark}{rows}")
+    table = only(loaded).table
+    assert table is not None and table["text"].tolist() == cells
+    assert ("comments" in codes(loaded)) == bool(remark)
+
+
 def test_ids_beginning_with_a_number_sign_stay() -> None:
     text = "topic\tn\n" + "".join(f"#{word}\t{k}\n" for k, word in enumerate(["a", "b", "c", "d"]))
     assert only(load("tags.tsv", text)).ids.tolist() == ["#a", "#b", "#c", "#d"]
