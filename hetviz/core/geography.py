@@ -82,7 +82,9 @@ def choose_projection(degrees: Floats) -> Projection:
 def _narrowest_arc(longitudes: Floats, share: float) -> tuple[float, float]:
     """Return the western end and the width of the narrowest arc with a share of the points."""
     starts = np.sort(longitudes % 360.0)
-    widths = (np.roll(starts, 1 - math.ceil(share * len(starts))) - starts) % 360.0
+    # Once more around, as equal longitudes may be a whole turn apart.
+    ends = np.concatenate([starts, starts + 360.0])[math.ceil(share * len(starts)) - 1 :]
+    widths = ends[: len(starts)] - starts
     return float(starts[np.argmin(widths)]), float(widths.min())
 
 

@@ -9,10 +9,14 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import PathPatch, Rectangle
+from matplotlib.path import Path
 
 from hetviz._text import format_number, is_name, is_word, shorten
 from hetviz._types import Floats, Ints
+from hetviz.core.geography import Projection
 from hetviz.data import Embedding, HeteroData
+from hetviz.features.map_columns import projection_of
 from hetviz.plots import terrain
 from hetviz.plots.colour import CLUSTER, OTHER, Colouring, display_name
 from hetviz.plots.label_placement import Board, Frame, drawn_name, name_places, place_items
@@ -47,6 +51,7 @@ _MAX_SIDE = 0.3  # Share of the width for a legend beside the map
 _LINE, _MIN_LINE = 1.7, 1.3  # Distance of lines of the legend in font sizes
 _WORD_AREA, _WORD_TRIES = 2_600.0, 20
 _HALO = 1.1
+_MIN_LAND_KM = 1000.0
 _LAND_INK = 0.38
 _PALE_TEXT = "paler: colour of what they link to"
 
@@ -83,6 +88,9 @@ def paper_map(
         is_visible[rows] = name not in hidden
     visible = np.flatnonzero(is_visible & picture.placed)
     frame = Frame.around(picture.points[visible])
+    projection = projection_of(embedding)
+    if projection is not None:
+        frame = replace(frame, stretch=1.0)
     inside = visible[frame.inside(picture.points[visible])]
     caption_text = _caption(
         data, colouring, frame, hidden, int((is_visible & ~picture.placed).sum()), title
@@ -94,6 +102,7 @@ def paper_map(
     map_drawing = _MapDrawing(
         data, colouring, picture.points, inside, frame, width, names, hidden, levels, font_size
     )
+    map_drawing.projection = projection
     # A figure says so without its caption, too.
     text = caption_text if caption else _proposed_sentence(data)
     figure = map_drawing.draw(height, text, has_terrain=has_terrain)
@@ -175,6 +184,7 @@ class _MapDrawing:
         levels: Sequence[RegionLevel] = (),
         font_size: float | None = None,
     ) -> None:
+        self.projection: Projection | None = None
         self.region, self.quarters = (*levels, None, None)[:2]
         self.data, self.colouring, self.rows, self.frame = data, colouring, rows, frame
         self.palette = colouring.colours("light")
@@ -219,6 +229,7 @@ class _MapDrawing:
         H = page.points[1]
         middle = np.array([W - self.edge - map_width / 2, H - self.edge - body / 2])
         dot = self._dot_size()
+        self._draw_land(axes, middle, np.array([map_width, body]))
         if has_terrain:
             reach = 2 * (self.edge - _EDGE)
             self._draw_terrain(axes, local, middle, np.array([map_width, body]) + reach)
@@ -254,6 +265,20 @@ class _MapDrawing:
         if code is None or not self.palette:
             return PAPER.ink
         return mix(self.palette[code], PAPER.ink, _LAND_INK)
+
+    def _draw_land(self, axes: Axes, middle: Floats, size: Floats) -> None:
+        # For smaller areas the outline is too coarse.
+        if self.projection is None or (self.frame.high - self.frame.low).max() < _MIN_LAND_KM:
+            return
+        rings = [self.frame.pixels(ring, *size).at + middle for ring in self.projection.outlines()]
+        left, low = middle - size / 2
+        edge = Rectangle((left, low), *size, transform=axes.transData)
+        for k, shown in enumerate((rings[1:], rings[:1])):
+            path = Path.make_compound_path(*(Path(ring, closed=True) for ring in shown))
+            patch = PathPatch(path, lw=0.4, fc="none" if k else PAPER.soft, ec=PAPER.line, zorder=0)
+            # add_patch would change the limits of the axes.
+            axes.add_artist(patch)
+            patch.set_clip_path(edge)
 
     def _draw_terrain(self, axes: Axes, local: Floats, middle: Floats, size: Floats) -> None:
         ends = np.concatenate([middle - size / 2, middle + size / 2])

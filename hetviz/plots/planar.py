@@ -13,6 +13,7 @@ from hetviz._types import Bools, Floats
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.joins.matching import PROBABILITY
 from hetviz.data.joins.near_rows import PROPOSED_KINDS, By
+from hetviz.features.map_columns import projection_of
 from hetviz.features.relations.user_links import USER_LINK_KINDS
 
 # Spreads that differ by a smaller ratio are not changed.
@@ -35,6 +36,9 @@ def points_to_draw(embedding: Embedding) -> DrawnPoints:
     """Return the points of an embedding as they are drawn."""
     planar = embedding.planar()
     points, notes = _enlarge_small_datasets(planar)
+    if projection_of(embedding) is not None:
+        # On the earth, places have their true distances.
+        points, notes = planar.stacked(), notes[:0]
     return DrawnPoints(_to_single_precision(points), planar.stacked_placed(), tuple(notes))
 
 

@@ -70,6 +70,7 @@ def test_few_far_points_do_not_move_the_middle() -> None:
     ("degrees", "meridian", "is_mercator"),
     [
         ([[-60, 10], [60, 10], [180, 10]], 0, False),  # Around the earth
+        ([[-60, 10], [60, 10], [180, 10], [60, 10]], 0, False),
         ([[10, 50], [12, 48], [11, 46]], 11, True),
         ([[370, 50], [372, 48]], 11, True),  # Longitudes up to 360 degrees
         ([[-70, 75], [-20, 83]], -45, False),  # Too near to the pole

@@ -11,7 +11,7 @@ from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.diagnostics import to_json
 from hetviz.errors import Cancelled
-from hetviz.features.map_columns import map_from_columns
+from hetviz.features.map_columns import is_on_earth, map_from_columns
 from hetviz.metrics.color_choice import find_best_color
 from hetviz.metrics.fit.curves import curves_of_map
 from hetviz.metrics.fit.measured_map import MeasuredMap
@@ -102,7 +102,7 @@ def make_first_map(data: HeteroData, progress: Progress) -> MapResult:
 def take_map(data: HeteroData, x: str, y: str, progress: Progress) -> MapResult:
     """Return and measure the map that two columns are, see `hetviz.map_from_columns`."""
     progress(0.0, "Measuring the map")
-    embedding = map_from_columns(data, x, y)
+    embedding = map_from_columns(data, x, y, on_earth=is_on_earth(data, x, y))
     figures = figures_of(data, embedding, beat=lambda: progress(0.5, "Measuring the map"))
     if (colour := find_best_color(data, embedding)) is not None:
         figures["colour"] = colour
