@@ -39,7 +39,7 @@ from hetviz.features.linked_values import most_frequent
 from hetviz.features.relations.user_links import USER_LINK_KINDS
 from hetviz.metrics.fit.rows import coordinates_of
 
-LINK, SHARED = "link", "shared"
+LINK, SHARED, GIVEN = "link", "shared", "given"
 MIN_SHARE = 0.0005
 """Smaller shares are not named."""
 _MAX_ROWS, _MIN_ROWS, _MAX_LINKS = 1_500, 12, 3_000
@@ -54,8 +54,9 @@ _MAX_SHARED_VALUES = 0.5
 class MapReason:
     """A column, or a kind of links, that explains which items are near on a map.
 
-    `kind` {"number", "category", "date", "words", "link", "shared"}: "link" are links from these
-        items to `column`, "shared" are links to the same items of `column`.
+    `kind` {"number", "category", "given", "date", "words", "link", "shared"}: "given" is a column
+        with one value, which items have or not, "link" are links from these items to `column`,
+        "shared" are links to the same items of `column`.
     `column`: Name of the column, or of the linked dataset.
     `share`: Explained share of the map: 0 is chance level, 1 is a column that tells exactly which
         items are near.
@@ -102,6 +103,8 @@ class MapReason:
         near, chance = round_percent(self.near), round_percent(self.chance)
         if self.kind == LINK:
             return f"{near} of links are close (chance: {chance})."
+        if self.kind == GIVEN:
+            return f"{near} of close items both have it or both do not (any two: {chance})."
         has = {"category": "the same value", SHARED: f"links to the same {self.column}"}
         return (
             f"{near} of close items have {has.get(self.kind, 'words in common')} "
@@ -507,6 +510,9 @@ def _values_of(column: Column, rows: Ints, is_title: bool) -> Iterator[tuple[str
         if group_values(column) is not None or (is_label and is_shared):
             yield "category", Codes.of(pd.factorize(pd.Series(x))[0])
     elif column.codes is not None and column.kind in ("category", "text", "unique"):
+        if column.kind == "category" and len(column.levels) == 1:
+            yield GIVEN, Codes.of((column.codes[rows] >= 0).astype(np.int64))
+            return
         if column.kind == "category" and not is_title:
             yield "category", Codes.of(column.codes[rows])
         sign = separator_of(column.levels)

@@ -68,6 +68,18 @@ def test_reasons_name_columns_of_all_kinds_and_leave_out_axes_and_ids(
     assert found.frame()["column"].tolist() == [reason.column for reason in found.reasons]
 
 
+def test_answers_that_are_given_or_not_explain_a_map(group: np.ndarray, places: np.ndarray) -> None:
+    coin = np.random.default_rng(3).integers(0, 2, N)
+    answers = {"been north": group == 2, "owns a dog": coin == 1}
+    data = _data(
+        {name: ["yes" if given else None for given in has] for name, has in answers.items()}
+    )
+    (reason,) = hetviz.why(data, _map(data, places)).reasons
+    assert (reason.kind, reason.column) == ("given", "been north")
+    assert reason.near > 0.95 and reason.chance == pytest.approx(0.625, abs=0.06)
+    assert "both have it or both do not" in reason.sentence
+
+
 def test_reasons_are_empty_without_a_cause(group: np.ndarray, places: np.ndarray) -> None:
     columns = _columns(group, places)
     data = _data({name: columns[name] for name in ("noise", "shop")})
