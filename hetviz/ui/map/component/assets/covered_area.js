@@ -5,7 +5,7 @@ import { panelWidth } from "./panel.js";
 /** @import { HetMap } from "./map.js" */
 
 const OWN_CARDS = ".hv-bar, .hv-legend";
-const ALL_CARDS = ".hv-bar, .hv-legend, .hv-map-strip > *, .st-key-panel, .st-key-new-map, .st-key-statement-bar, .st-key-invitation, .st-key-tools, .st-key-messages, .st-key-start-main, .st-key-start-foot";
+const ALL_CARDS = ".hv-bar, .hv-legend, .hv-views, .hv-map-strip > *, .st-key-panel, .st-key-new-map, .st-key-statement-bar, .st-key-invitation, .st-key-tools, .st-key-messages, .st-key-start-main, .st-key-start-foot";
 
 /**
  * Boxes of the cards, in pixels of the map.
