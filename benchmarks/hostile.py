@@ -39,7 +39,10 @@ FOUND = Path(__file__).parents[1] / "tests" / "soak" / "hostile" / "found"
 PAGES = ("/", "/map", "/_stcore/health", "/_stcore/host-config", "/hv/items/x")
 CLOSED = ("/_stcore/metrics", "/_stcore/agent/openapi.json", "/_stcore/agent/mcp")
 HEADERS = {
-    "content-security-policy": r"script-src [^;]*'sha256-.*frame-ancestors 'none'",
+    # Answers that are no pages allow nothing at all.
+    "content-security-policy": (
+        r"script-src [^;]*'sha256-.*frame-ancestors 'none'|^default-src 'none'$"
+    ),
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
 }
