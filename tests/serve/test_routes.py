@@ -61,6 +61,7 @@ EXPECTED = {
     "/hv/links/{session}": MEMBERS,
     "/hv/chart/{session}": MEMBERS,
     "/hv/columns/{session}": MEMBERS,
+    "/hv/geography/{session}": MEMBERS,
     "/hv/rows/{session}": MEMBERS,
     "/hv/sorted/{session}": MEMBERS,
     "/hv/cells/{session}": MEMBERS,

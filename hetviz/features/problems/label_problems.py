@@ -132,6 +132,8 @@ def label_column(data: HeteroData, dataset: str, name: str, task: str = "auto") 
     if groups is not None:
         present = [value for value in groups if value is not None]
         classes = tuple(sorted(set(present)))
+        if len(classes) == 1:
+            raise ParameterError(f"{where} has one value only. At least 2 classes are needed.")
         if len(classes) > MAX_CLASSES:
             raise ParameterError(
                 f"{where} has {len(classes):,} different values. At most {MAX_CLASSES} classes "
@@ -271,7 +273,7 @@ def _reasons_against(problem: LabelProblem, by_links: bool, min_labelled: int) -
             f"At least {min_labelled} are needed."
         )
     elif len(np.unique(problem.y[is_known])) < 2:
-        reasons.append(f"{where} has the same value for all items.")
+        reasons.append(f"{where} has the same value for all items that have one.")
     return reasons
 
 
