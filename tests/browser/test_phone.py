@@ -255,7 +255,11 @@ def test_fingers_move_zoom_and_select(
     fingers.move([empty])
     until(page, "!map.scene.flight && map.scene.view.zoomed")
     assert camera(page, *empty) == pytest.approx([2 * before[0], *before[1:]])
-    # A finger that rests on an item adds it, and removes it the next time.
+    # A finger that rests on an item adds it, and removes it the next time. It clicks nothing of the
+    # sheet that opens below it.
+    page.evaluate(
+        "() => document.addEventListener('click', () => document.body.dataset.clicked = '', true)"
+    )
     other = page.evaluate(FREE)[0]
     for count in (1, 0):
         place = tuple(page.evaluate(f"(row) => {PIXEL}", other))
@@ -265,6 +269,7 @@ def test_fingers_move_zoom_and_select(
         until(page, f"map.scene.count === {count} && !map.scene.held")
         settled(page)
         until(page, "!map.scene.flight")
+    expect(page.locator("body[data-clicked]")).to_have_count(0)
     page.touchscreen.tap(*page.evaluate(AT, other))
     until(page, "map.scene.count === 1")
     # A single tap beside all items selects nothing.

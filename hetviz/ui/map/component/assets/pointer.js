@@ -64,6 +64,8 @@ export class PointerInput {
     on(stage, "pointerleave", () => this.setHovered(-1));
     on(stage, "wheel", this.wheel, { passive: false });
     on(stage, "dblclick", this.doubleClick);
+    // A finger that is lifted would also click what has come under it, such as the panel.
+    on(stage, "touchend", (event) => event.cancelable && !event.target.closest("button, a, .hv-keys") && event.preventDefault(), { passive: false });
     // A finger that rests selects; the menu of the browser would end that.
     on(stage, "contextmenu", (event) => event.pointerType === "touch" && event.preventDefault());
     stage.dataset.tool = this.scene.tool;
