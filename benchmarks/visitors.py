@@ -86,7 +86,7 @@ def waves(case: Case, home: Path) -> list[dict[str, Any]]:
         for number in range(case.waves):
             row = {"processes": case.processes, "visitors": case.visitors, "wave": number + 1}
             rows.append(row | wave(server, starts, case, number, before))
-            # Should the next never come to its end.
+            # The next wave may fail.
             sys.stdout.write(f"{rows[-1]}\n")
             sys.stdout.flush()
     return rows

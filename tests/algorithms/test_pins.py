@@ -74,12 +74,12 @@ def test_recipe_repeats_pins(tmp_path: Path) -> None:
 
 
 def test_missing_items_are_left_out_with_a_warning() -> None:
-    pins = [{"place": "top", "items": {"items": ["i7", "nobody"], "elsewhere": ["x"]}}]
+    pins = [{"place": "top", "items": {"items": ["i7", "gone"], "elsewhere": ["x"]}}]
     with pytest.warns(DataWarning, match="2 pinned items are not on this map"):
         hetviz.embed(WORLD, "mr-sne", pins=pins, n_iter=10)
     with pytest.warns(DataWarning, match="1 pinned item is not on this map"):
         hetviz.embed(
-            WORLD, "mr-sne", pins=[{"place": "top", "items": {"items": ["nobody"]}}], n_iter=10
+            WORLD, "mr-sne", pins=[{"place": "top", "items": {"items": ["gone"]}}], n_iter=10
         )
 
 

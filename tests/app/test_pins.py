@@ -10,7 +10,7 @@ import pytest
 
 from hetviz.data import HeteroData
 from hetviz.metrics.conflicts.pin_prices import price_pins
-from hetviz.runs.embed.run import fit_again, fit_run
+from hetviz.runs.embed.run import FittedRun, fit_again, fit_run
 from hetviz.ui.map.description import map_spec
 from hetviz.ui.statements.statement_draft import StatementDraft, StatementState
 from hetviz.workspace import State, Workspace
@@ -18,12 +18,14 @@ from tests.app.conftest import Visit, go, html_of, page_of, workspace_of
 from tests.app.test_map_warnings import goods
 
 
-def open_map(workspace: Workspace, data: HeteroData, method: str = "mr-sne") -> None:
+def open_map(workspace: Workspace, data: HeteroData, method: str = "mr-sne") -> FittedRun:
+    """Put a map into a workspace and return it."""
     params = {"n_iter": 60} if method == "mr-sne" else {}
     result = fit_run(data, method, params).result
     figures = {"scores": {}, "curves": {}}
     run = replace(result, id="r1", figures=figures)
     workspace.state = State(title="Goods", data=data, runs=(run,), chosen="r1")
+    return run
 
 
 def test_group_is_pinned_to_a_side_and_back(visit: Visit) -> None:
@@ -75,9 +77,7 @@ def test_group_is_pinned_to_a_side_and_back(visit: Visit) -> None:
 def test_dropped_item_is_pinned_where_it_was_dropped(visit: Visit) -> None:
     app = visit()
     workspace, data = workspace_of(app), goods()
-    open_map(workspace, data)
-    run = workspace.state.run
-    assert run is not None
+    run = open_map(workspace, data)
     Y = run.embedding.stacked()
     others = np.delete(Y, 0, axis=0)
     low, high = others.min(axis=0), others.max(axis=0)
@@ -150,9 +150,7 @@ def test_new_map_keeps_pins_of_methods_that_can_pin(visit: Visit) -> None:
 def test_pins_of_missing_items_can_be_removed(visit: Visit) -> None:
     app = visit()
     workspace, data = workspace_of(app), goods()
-    open_map(workspace, data)
-    run = workspace.state.run
-    assert run is not None
+    run = open_map(workspace, data)
     pins = [
         {"place": "left", "items": {"gone": ["x"]}},
         {"place": [0.9, 0.9], "items": {"goods": [str(data["goods"].ids[0])]}},

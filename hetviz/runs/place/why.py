@@ -96,8 +96,8 @@ def why(
     fitted : Embedding, FittedRun or fitted method
         The map. A fitted method, with the data of its fit, is not fitted again.
     dataset, id : str, optional
-        The item. Without it, the whole map is explained: which columns and links say who is near
-        whom.
+        The item. Without it, the whole map is explained: which columns and links say which
+        items are near.
     other : str or tuple of str, optional
         The id of a second item of the dataset, or its dataset and id: explain why the two are near
         or far.
