@@ -195,7 +195,7 @@ def processor_s(pid: int) -> float:
 
 
 def heavy(url: str, entry: Visit, seconds: float) -> None:
-    """Map many rows, and again as soon as it is done."""
+    """Map many rows, and again with another seed as soon as the map is there."""
     visitor = Visitor(url)
     try:
         visitor.come()
@@ -205,12 +205,13 @@ def heavy(url: str, entry: Visit, seconds: float) -> None:
         entry.waits["Make map"].append(visitor.press("Create map"))
         visitor.rest_until("Undo new map")
         visitor.go("map")
+        seed = 0
         while time.monotonic() < end:
-            if visitor.has("Make map"):
-                entry.waits["Make map"].append(visitor.press("Make map"))
-            else:
+            seed += 1
+            visitor.set_number("Seed", seed)
+            entry.waits["Make map"].append(visitor.press("Make map"))
+            while visitor.has("Cancel"):
                 visitor.rest(1.0)
-                visitor.run()
     except BaseException as error:
         entry.error = error
     finally:

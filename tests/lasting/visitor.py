@@ -98,6 +98,11 @@ class Visitor:
         state.string_value = text
         return self.run()
 
+    def set_number(self, label: str, number: int) -> float:
+        """Write a whole number into a field."""
+        self._state("number_input", label).int_value = number
+        return self.run()
+
     def press(self, label: str) -> float:
         """Press a button whose label begins so."""
         state = self._state("button", label)
