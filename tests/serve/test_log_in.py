@@ -10,12 +10,14 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urljoin
 
 import pytest
 
 from hetviz.workspace.store.files import new_session_id
-from tests.browser.harness import ROOT, Server, free_port, serve
+from tests.browser.harness import ROOT, Server, free_port, free_ports, healthy, serve, serve_with
 from tests.lasting.visitor import Visitor
 from tests.waits import PATIENCE_S, wait_until
 
@@ -47,10 +49,9 @@ def provider() -> Iterator[str]:
         process.wait()
 
 
-@contextmanager
-def oidc_server(home: Path, issuer: str) -> Iterator[Server]:
-    port = free_port()
-    env = {
+def settings(home: Path, issuer: str, port: int) -> dict[str, str]:
+    """Return the settings of a server that has people log in."""
+    return {
         "HETVIZ_HOME": str(home),
         "HETVIZ_AUTH": "oidc",
         "HETVIZ_LOG": "json",
@@ -60,6 +61,14 @@ def oidc_server(home: Path, issuer: str) -> Iterator[Server]:
         "HETVIZ_OIDC_REDIRECT_URI": f"http://127.0.0.1:{port}/oauth2callback",
         "HETVIZ_OIDC_COOKIE_SECRET": COOKIE_SECRET,
         "HETVIZ_OIDC_REQUIRED_ROLE": "staff",
+    }
+
+
+@contextmanager
+def oidc_server(home: Path, issuer: str) -> Iterator[Server]:
+    port = free_port()
+    env = {
+        **settings(home, issuer, port),
         "STREAMLIT_SERVER_COOKIE_SECRET": COOKIE_SECRET,
     }
     with serve(ROOT / "app.py", home / "server.log", env=env, port=port) as server:
@@ -75,8 +84,9 @@ def log_in(server: Server, issuer: str, name: str) -> Visitor:
         pass
     visitor.press("Sign in")
     assert visitor.sent_to.startswith("/auth/login")
+    host = urljoin(server.url, "/")
     with visitor._http.open(server.url + visitor.sent_to, timeout=PATIENCE_S) as answer:
-        assert answer.status == 200 and answer.url.startswith(server.url)
+        assert answer.status == 200 and answer.url.startswith(host)
     visitor.leave()
     return visitor.come()
 
@@ -180,3 +190,36 @@ def test_project_is_shared_and_revoked(tmp_path: Path) -> None:
             "take-back",
             "leave",
         }
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_log_in_holds_in_all_processes(tmp_path: Path) -> None:
+    port = free_ports(3)
+    url = f"http://127.0.0.1:{port}"
+    command = [sys.executable, "-m", "hetviz", "serve", "--processes", "2"]
+    with provider() as issuer:
+        env = {**settings(tmp_path, issuer, port), "HETVIZ_PORT": str(port)}
+        with serve_with(command, url, tmp_path / "server.log", env) as server:
+            first, second = f"{url}/n1", f"{url}/n2"
+            assert wait_until(lambda: healthy(first) and healthy(second))
+            ada = log_in(replace(server, url=first), issuer, "ada")
+            bob = log_in(replace(server, url=second), issuer, "bob")
+            # The log-in holds in the other process, which leads to the one of the project.
+            beside = Visitor(second, "data")
+            for one in ada._cookies:
+                beside._cookies.set_cookie(one)
+            beside.come()
+            assert beside.part("recent") == {"elsewhere": ada.sid}
+            items = f"/hv/search/{ada.sid}?q=a"
+            assert [status(visitor, items) for visitor in (ada, beside, bob)] == [200, 404, 404]
+            beside.url = bob.url = first
+            stranger = Visitor(first, "data")
+            assert [status(one, items) for one in (beside, bob, stranger)] == [200, 404, 404]
+            # Signing out in one process ends the log-in in both.
+            ada.press("Sign out")
+            beside.run()
+            assert beside.has("Sign in")
+            assert [status(visitor, items) for visitor in (ada, beside)] == [404, 404]
+            for visitor in (ada, bob, beside):
+                visitor.leave()
