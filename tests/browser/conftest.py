@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sync_playwright
 
 from tests.browser.harness import (
     ARTIFACTS,
@@ -92,8 +92,8 @@ def projects(home: Path) -> Projects:
     return Projects(home)
 
 
-# A page that closes may still keep its project, and the next visitor would go on with it. Thus the
-# first page of a visitor clears the storage, before the scripts of the app.
+# The next visitor would go on with the project of this one. Thus the first page of a visitor clears
+# the storage, before the scripts of the app.
 FORGET = """try {
   if (!sessionStorage.getItem("came"))
     for (const key of Object.keys(localStorage))
@@ -123,6 +123,10 @@ class Visitors:
             yield context
         finally:
             for page in set(context.pages) - self.kept:
+                # The scripts of a closed page run on for a moment, those of a page that was left
+                # do not. The server may be gone.
+                with contextlib.suppress(Error):
+                    page.goto(f"{url}/_stcore/health")
                 page.close()
             context.clear_cookies()
             waiting.append(context)
