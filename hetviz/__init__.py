@@ -28,7 +28,7 @@ _MODULES = {
     "exports.model": ("load_model", "save_model"),
     "exports.report": ("write_report",),
     "exports.result": ("load_run",),
-    "features.item_search": ("find_items",),
+    "features.item_search": ("find_items", "find_values"),
     "features.map_columns": ("map_from_columns",),
     "features.similar_columns": ("alike_by",),
     "features.table_joins": ("join_tables",),

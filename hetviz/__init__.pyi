@@ -53,6 +53,7 @@ from hetviz.exports.model import save_model as save_model
 from hetviz.exports.report import write_report as write_report
 from hetviz.exports.result import load_run as load_run
 from hetviz.features.item_search import find_items as find_items
+from hetviz.features.item_search import find_values as find_values
 from hetviz.features.map_columns import map_from_columns as map_from_columns
 from hetviz.features.recipe import make_features as make_features
 from hetviz.features.recipe import transform_features as transform_features
@@ -120,6 +121,7 @@ __all__ = [
     "evidence",
     "export",
     "find_items",
+    "find_values",
     "fit_link_predictor",
     "gains_ahead",
     "get_method",

@@ -102,6 +102,11 @@ COMMANDS = {
         "elsewhere, as two columns or a CSV of coordinates.",
         "why towns.csv --columns longitude,latitude",
     ),
+    "find": (
+        "maps",
+        "Find items by words of their names and columns or by meaning, and values of columns.",
+        "find emoji fruit",
+    ),
     "alike": (
         "maps",
         "List the items most alike to an item, by links and by features, and the nearest on a map.",
@@ -150,7 +155,7 @@ GROUPS = {
     "Begin": ("app", "samples", "methods"),
     "Make maps": ("embed", "run", "compare", "search"),
     "Look into a map": (
-        "evaluate", "diagnostics", "why", "alike", "spread", "evidence", "clusters",
+        "evaluate", "diagnostics", "why", "find", "alike", "spread", "evidence", "clusters",
     ),
     "Guidance and predictions": ("guidance", "join", "propose", "ask", "predict", "place"),
     "Results and projects": ("export", "report", "project"),

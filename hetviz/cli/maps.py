@@ -550,6 +550,38 @@ def _why(args: argparse.Namespace) -> int:
     return 0
 
 
+def add_find(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `find`."""
+    add_data(command)
+    command.add_argument("query", help='words, or "COLUMN: WORDS" for one column')
+    add_number(command, "-n", 12, "number of items of each list")
+
+
+def _find(args: argparse.Namespace) -> int:
+    data = hetviz.load(args.data)
+    items, values = (
+        hetviz.find_items(data, args.query, args.n),
+        hetviz.find_values(data, args.query),
+    )
+    lines: list[str] = []
+    for way, n_found in (("words", items.attrs["n_found"]), ("meaning", None)):
+        listed = items[items["by"] == way]
+        total = "" if n_found in (None, len(listed)) else f" of {n_found:,}"
+        lines += [f"Items by {way}: {len(listed)}{total}"] if len(listed) else []
+        for _, item in listed.iterrows():
+            column = f", in {item['column']}" if item["column"] else ""
+            lines.append(f"  {item['title']:<32}  {item['dataset']}{column}")
+    shown = values.head(args.n)
+    total = "" if len(shown) == len(values) else f" of {len(values):,}"
+    lines += [f"Values: {len(shown)}{total}"] if len(shown) else []
+    for _, value in shown.iterrows():
+        text = f"{value['column']}: {value['value']}"
+        lines.append(f"  {text:<32}  {value['n_items']:,} {value['dataset']}")
+    result = {"items": records(items), "values": records(values)}
+    print_result(args, result, lines or ["Nothing found in names and columns."])
+    return 0
+
+
 def add_alike(command: argparse.ArgumentParser) -> None:
     """Add the arguments of `alike`."""
     add_data(command)

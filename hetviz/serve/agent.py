@@ -115,7 +115,7 @@ class Session:
     def find(self, text: str, n: int = 12) -> Answer:
         """Find items by the words of their names and columns."""
         found = find_items(self._loaded(), text, min(max(n, 1), MAX_ROWS), by_meaning=False)
-        return {"items": _records(found[["dataset", "id", "title"]])}
+        return {"items": _records(found[["dataset", "id", "title", "column"]])}
 
     def list_nearest(self, dataset: str, id: str, n: int = 8) -> Answer:
         """List the nearest items of an item on the map, by dataset, and whether they are linked."""

@@ -8,7 +8,7 @@ import json
 import re
 from dataclasses import replace
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import numpy as np
 import pandas as pd
@@ -247,9 +247,20 @@ def test_prepared_panel_route_explains_other_items_at_once() -> None:
     assert "Why it is here" in section_titles(ask(f"/hv/panel/{sid}/6"))
 
 
+def found_in(sid: str, query: str, group: str) -> list[dict[str, Any]]:
+    """Return the results of a query in one group."""
+    groups = ask(f"/hv/search/{sid}?q={quote(query)}").json["groups"]
+    return next((part["options"] for part in groups if part["key"] == group), [])
+
+
+def matches(sid: str, query: str) -> list[int]:
+    rows: list[int] = np.frombuffer(ask(f"/hv/matches/{sid}?{query}").body, "<i4").tolist()
+    return rows
+
+
 def test_search_ignores_case_and_accents_and_prefers_prefixes(sid: str) -> None:
     def titles(query: str) -> list[str]:
-        return [item["title"] for item in ask(f"/hv/search/{sid}?q={quote(query)}").json["items"]]
+        return [item["title"] for item in found_in(sid, query, "names")]
 
     assert titles("éCLAIR") == ["Éclair", "ECLAIR", "tarte éclair"]
     assert titles("clair") == ["clair obscur", "Éclair", "ECLAIR", "tarte éclair"]
@@ -257,9 +268,46 @@ def test_search_ignores_case_and_accents_and_prefers_prefixes(sid: str) -> None:
     assert titles("  tarte   ECLAIR ") == ["tarte éclair"]
     assert titles("nothing such") == titles("") == titles("   ") == []
     assert len(titles("f-")) == 8
-    found = ask(f"/hv/search/{sid}?q=z").json["items"]
-    item = {"row": 11, "title": "z", "dataset": "words", "placed": False, "similar": False}
-    assert found == [item]
+    (item,) = found_in(sid, "z", "names")
+    assert item == {
+        "kind": "item",
+        "row": 11,
+        "title": "z",
+        "dataset": "words",
+        "placed": False,
+        "detail": "",
+        "aside": "",
+    }
+
+
+def test_search_finds_values_and_texts_with_all_their_rows(sid: str) -> None:
+    (value,) = found_in(sid, "SWEET: true", "values")
+    assert (value["title"], value["aside"]) == ("Sweet: True", "4 food, cold")
+    address = urlencode({name: value[name] for name in ("dataset", "column", "value")})
+    assert matches(sid, address) == [0, 2, 4, 6]
+    assert matches(sid, "dataset=words&column=sweet&value=True") == []
+    (text,) = found_in(sid, "words long", "texts")
+    assert text["row"] == 0 and text["detail"].startswith("About: long words long")
+    assert matches(sid, "q=long+words&group=texts") == [0]
+    assert matches(sid, "q=clair&group=names") == [0, 1, 3, 4]
+    # Empty cells are no values.
+    assert found_in(sid, "about:", "values") == []
+    assert [item["row"] for item in found_in(sid, "about:", "texts")] == [0]
+    assert ask(f"/hv/search/{sid}?q=").json["examples"] == ["kind: p", "like Éclair"]
+
+
+def test_search_like_an_item_states_its_basis(sid: str) -> None:
+    groups = ask(f"/hv/search/{sid}?q={quote('items like eclair')}").json["groups"]
+    assert [(group["title"], group["note"]) for group in groups] == [
+        ("Like Éclair, by shared links", "100 %: same links"),
+        ("words closest to Éclair, on this map", ""),
+    ]
+    # The browser may name the item.
+    first = ask(f"/hv/search/{sid}?q=like+x&row=1").json["groups"][0]
+    assert first["title"].startswith("Like clair obscur, by")
+    assert ask(f"/hv/search/{sid}?q=like+x&row=99").status == 204
+    missing = ask(f"/hv/search/{sid}?q=like+nothing+such").json
+    assert (missing["groups"], missing["note"]) == ([], "No item has this name.")
 
 
 def test_search_equals_brute_force() -> None:
@@ -270,14 +318,14 @@ def test_search_equals_brute_force() -> None:
     from hetviz.data.queries.filters import fold_text
 
     for query in ("a", "ab", "ba ", "ss", "aÁ"):
-        found = search.search_items(data, query, max_hits=300)
+        found = search.search_names(data, query, max_hits=300)
         needle = " ".join(fold_text(query).split())
         plain = {
             row
             for row in range(300)
             if needle in " ".join(fold_text(str(names.titles[row])).split()) or needle in str(row)
         }
-        assert set(found) == plain
+        assert set(found.best) == set(found.rows.tolist()) == plain
 
 
 def test_links_are_sorted_by_strength_with_total(sid: str) -> None:

@@ -113,7 +113,9 @@ def test_all_component_requests_are_answered(widget: MapWidget) -> None:
     assert card["title"] == "101"
     assert card["links"] == 1
     found = json.loads(asked(widget, f"hv/search/{sid}?q=107")[2])
-    assert [one["row"] for one in found["items"]] == [7] and not found["pending"]
+    assert [one["row"] for one in found["groups"][0]["options"]] == [7] and not found["pending"]
+    matches = asked(widget, f"hv/matches/{sid}?q=107&group=names")[2]
+    assert np.frombuffer(matches, "<i4").tolist() == [7]
     links = json.loads(asked(widget, f"hv/links/{sid}", np.int32([0]).tobytes())[2])
     assert links["total"] == 1
     assert asked(widget, f"hv/trust/{sid}")[0] == 200

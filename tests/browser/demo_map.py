@@ -82,10 +82,11 @@ def search(request: Request) -> Response:
     text = request.query_params["q"].lower()
     rows = [r for r in range(min(w.n, 20000)) if text in w.title(r).lower()][:12]
     items = [
-        {"row": r, "title": w.title(r), "dataset": "Pictures" if r < w.edge else "Words",
-         "placed": True, "similar": False} for r in rows
+        {"kind": "item", "row": r, "title": w.title(r), "placed": True,
+         "dataset": "Pictures" if r < w.edge else "Words"} for r in rows
     ]  # fmt: skip
-    return JSONResponse({"items": items, "pending": False})
+    names = {"key": "names", "title": "Items", "options": items}
+    return JSONResponse({"groups": [names], "pending": False, "note": "", "examples": []})
 
 
 async def links(request: Request) -> Response:

@@ -191,7 +191,7 @@ def test_statement_by_keyboard(opened: Page) -> None:
     key("a", "map.statements.groups.has('A')")
     page.keyboard.press("/")
     page.keyboard.type("umbrella")
-    expect(page.locator(".hv-search-results li").first).to_be_visible()
+    expect(page.locator(".hv-search-results").get_by_role("option").first).to_be_visible()
     key("Enter", "map.scene.count === 1 && map.scene.cursor !== map.selection.rows()[0]")
     key("b", "map.statements.pairs.length === 1")
     key("x", "map.statements.pairs[0]?.[2] === -1")

@@ -208,8 +208,8 @@ def test_hover_selection_statement_and_theme(opened: Page) -> None:
     assert card.locator("img").evaluate("image => image.naturalWidth") > 10
 
     # Find it by name: it is selected, with its links.
-    page.get_by_placeholder("Find an item").fill(card.locator("strong").inner_text())
-    page.locator(".hv-search-results li").first.click()
+    page.get_by_placeholder("Find items and values").fill(card.locator("strong").inner_text())
+    page.locator(".hv-search-results").get_by_role("option").first.click()
     until(page, "map.scene.count === 1 && !map.scene.moving && !map.scene.flight")
     until(page, "map.scene.links.length > 0")
     # The tools do not cover the legend.

@@ -171,7 +171,7 @@ def keys_lead_from_part_to_part(page: Page) -> None:
     page.keyboard.press("Escape")
     expect(page.locator(".st-key-help-body")).to_be_hidden()
     page.keyboard.press("/")
-    expect(page.get_by_role("combobox", name="Find an item or a command")).to_be_focused()
+    expect(page.get_by_role("combobox", name="Find items, values, commands")).to_be_focused()
 
 
 def test_bar_shows_working_during_runs(page: Page) -> None:
@@ -580,20 +580,81 @@ def test_find_finds_by_meaning_after_words(page: Page) -> None:
     expect(results.get_by_role("option", name=re.compile("by meaning")).first).to_be_visible(
         timeout=60_000
     )
-    found = results.get_by_role("option").all_inner_texts()
-    assert {"beverage", "drinks"} <= {line.strip().split("\n")[-2] for line in found}
-    expect(results.locator(".hv-search-note")).to_have_text(["By meaning"])
+    for name in ("beverage", "drinks"):
+        expect(results.get_by_role("option", name=f"{name}, keywords, by meaning")).to_be_visible()
+    expect(results.get_by_role("group")).to_have_count(1)
     # Words come first, and the arrow keys pass the heading.
     field.fill("drink")
     expect(results.get_by_role("option").first).to_contain_text("drink")
-    by_words = results.get_by_role("option").filter(has_text="drink").count()
     expect(results.get_by_role("option", name="beverage, keywords, by meaning")).to_be_visible()
-    for _ in range(by_words):
+    n_others = results.get_by_role("group").last.evaluate(
+        "(e) => [...e.parentElement.querySelectorAll('[role=option]')]"
+        ".indexOf(e.querySelector('[role=option]'))"
+    )
+    for _ in range(n_others):
         page.keyboard.press("ArrowDown")
     chosen = results.locator('[role="option"][aria-selected="true"]')
     expect(chosen).to_have_attribute("aria-label", re.compile("by meaning"))
     page.keyboard.press("Enter")
     until(page, "map.scene.count === 1")
+
+
+def test_find_lists_items_values_places_colours_and_commands(page: Page) -> None:
+    page.goto("/map")
+    stage(page)
+    settled(page)
+    page.keyboard.press("Control+k")
+    field, results = page.locator(".hv-search input"), page.locator(".hv-search-results")
+    expect(field).to_be_focused()
+    # The empty field offers queries that find something.
+    expect(results.get_by_role("group", name="Try")).to_be_visible()
+    field.fill("cat")
+    items = results.get_by_role("group", name="Items")
+    expect(items.locator(".hv-search-note")).to_have_text("Items8 of 18")
+    expect(items.locator("img").first).to_have_js_property("naturalWidth", 48)
+    # Shift + Enter selects all matches.
+    page.keyboard.press("Shift+Enter")
+    until(page, "map.scene.count === 18")
+    field.fill("subgroup: cat face")
+    results.get_by_role("option", name="Subgroup: Cat face 9 emoji").click()
+    until(page, "map.scene.count === 9")
+    # The right arrow lists what is like the current item.
+    field.fill("grinning cat")
+    expect(results.get_by_role("option", name="grinning cat with smiling eyes")).to_be_visible()
+    page.keyboard.press("ArrowRight")
+    expect(field).to_have_value("like grinning cat")
+    like = results.get_by_role("group", name="Like grinning cat, by all features of emoji")
+    expect(like.get_by_role("option", name="cat with wry smile 100 %")).to_be_visible()
+    field.fill("colour by version")
+    expect(results.get_by_role("option")).to_have_count(1)
+    page.keyboard.press("Enter")
+    expect(page.locator(".hv-colour b")).to_have_text("Version of emoji")
+    field.fill("all items in view")
+    command = results.get_by_role("option", name="Select all items in view")
+    expect(command.locator("kbd")).to_have_text("Ctrl + A")
+    field.fill("xqvwz")
+    expect(results).to_contain_text("Nothing found")
+    expect(results.get_by_role("option", name="group: objects")).to_be_visible()
+    # From another page, a place leads to the map.
+    go(page, "data")
+    field.fill("smileys emotion")
+    results.get_by_role("group", name="Places on this map").get_by_role("option").first.click()
+    until(page, "map.scene.view.zoomed && !map.scene.flight")
+
+
+def test_find_fills_a_phone(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto("/map")
+    stage(page)
+    settled(page)
+    page.locator(".hv-find-host input").click()
+    page.keyboard.type("cat")
+    results = page.locator(".hv-search-results")
+    expect(results.get_by_role("option", name="black cat")).to_be_visible()
+    box = results.bounding_box()
+    assert box is not None and (box["x"], box["width"]) == (0, 390)
+    page.get_by_role("button", name="Close the search").click()
+    expect(results).to_be_hidden()
 
 
 def covers_map(page: Page, card: Locator) -> None:

@@ -44,6 +44,7 @@ SMALL = {
     "export": ["RUN", "OUT.csv"],
     "diagnostics": ["RUN"],
     "why": ["RUN", "plants", "p3"],
+    "find": ["DATA", "p3"],
     "alike": ["DATA", "plants", "p3", "--coordinates", "RUN/coordinates.csv"],
     "evidence": ["RUN", "links", "--out", "OUT.csv"],
     "spread": ["RUN", "--out", "OUT.csv"],

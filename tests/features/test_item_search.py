@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import hetviz
-from hetviz import Dataset, HeteroData
+from hetviz import Dataset, HeteroData, Labels
 from hetviz.core import sentence_vectors
 from hetviz.features import item_search
 
@@ -54,3 +54,36 @@ def test_texts_of_items_are_titles_and_free_text() -> None:
     assert first.startswith("one. A long text") and len(first) == 200
     assert second == "two"
     assert item_search.item_texts(Dataset("d", ["1", "2"])) == ["", ""]
+
+
+def test_items_are_found_by_words_of_their_columns() -> None:
+    table = pd.DataFrame(
+        {
+            "name": ["Lear", "Miranda", "Viola", "Titus"],
+            "plot": [
+                "A king divides his land",
+                "An island and a storm",
+                "A storm, and a twin",
+                None,
+            ],
+            "genre": ["tragedy", "comedy", "comedy", "tragedy"],
+        }
+    )
+    data = HeteroData([Dataset("plays", list("abcd"), table=table)])
+    found = hetviz.find_items(data, "storm a", by_meaning=False)
+    assert found[["title", "column"]].values.tolist() == [["Miranda", "plot"], ["Viola", "plot"]]
+    assert len(hetviz.find_items(data, "storm", n=1, by_meaning=False)) == 1
+    assert hetviz.find_items(data, "storm", n=1, by_meaning=False).attrs["n_found"] == 2
+    # A query may name the column, and a colon alone names none.
+    assert hetviz.find_items(data, "PLOT: king", by_meaning=False)["id"].tolist() == ["a"]
+    assert hetviz.find_items(data, "genre: king", by_meaning=False).empty
+    assert hetviz.find_values(data, "com").values.tolist() == [["plays", "genre", "comedy", 2]]
+    assert hetviz.find_values(data, "genre:")["value"].tolist() == ["tragedy", "comedy"]
+    assert hetviz.find_values(data, "plot: comedy").empty
+
+
+def test_values_of_labels_replace_those_of_their_column() -> None:
+    table = pd.DataFrame({"kind": ["red", "red", "blue", "blue"]})
+    things = Dataset("things", list("abcd"), table=table)
+    data = HeteroData([things], labels=[Labels("things", "kind", ["red", "red", "red", None])])
+    assert hetviz.find_values(data, "kind:").values.tolist() == [["things", "kind", "red", 3]]

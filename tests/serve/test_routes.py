@@ -52,6 +52,7 @@ EXPECTED = {
     "/hv/frame/{session}/{job}": MEMBERS,
     "/hv/items/{session}": MEMBERS,
     "/hv/search/{session}": MEMBERS,
+    "/hv/matches/{session}": MEMBERS,
     "/hv/thumbnails/{session}": MEMBERS,
     "/hv/trust/{session}": MEMBERS,
     "/hv/regions/{session}": MEMBERS,

@@ -1,24 +1,35 @@
-"""Search for items by title or id, ignoring case and accents."""
+"""Search for items by title, id and cells of their columns, ignoring case and accents."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
+from hetviz._pandas import as_texts, factorize
 from hetviz._types import Ints
-from hetviz.data import HeteroData
 from hetviz.data.model.dataset import ITEM_RESULTS
+from hetviz.data.model.heterodata import HeteroData
 from hetviz.data.queries.filters import fold_text
 
 MAX_HITS = 12
 MAX_QUERY_CHARS = 100
+MAX_VALUE_CHARS = 60
+"""Longest text of a cell that counts as a value rather than as a text."""
 # Hits checked for each kind of match. The shortest names among them are returned.
 _MAX_HITS_CHECKED = 300
 _MAX_NAME_CHARS = 300
+# Occurrences of a word up to which matches are counted, so that each key is answered at once.
+_MAX_COUNTED, _MAX_CELLS_COUNTED = 200_000, 10_000
+_MAX_LOOKED_UP = 2_000
+_MIN_CELL_CHARS = 2
+_MAX_CELL_HITS = 2_000
+_MAX_NUMBERS = 50
+_MAX_EXAMPLE_CHARS = 20
 # White space other than single spaces; line breaks separate the texts.
 _UNTIDY = re.compile(r"[^\S \n]|  |\n | \n")
 
@@ -51,8 +62,32 @@ class TextIndex:
 
     def find_all_rows(self, needle: str) -> Ints:
         """Return all rows of texts that contain `needle`, in order."""
-        at = [match.start() for match in re.finditer(re.escape(needle), self.text)]
-        return np.unique(np.searchsorted(self.starts, at, side="right") - 1)
+        return self.find_rows_with([needle], -1)[0]
+
+    def find_rows_with(self, words: Sequence[str], max_hits: int) -> tuple[Ints, bool]:
+        """Return the rows of texts that contain all words, in order, and whether these are all.
+
+        `max_hits`: Occurrences of a word after which no more are looked at, -1 for no limit.
+        """
+        rows, is_complete = np.arange(len(self.starts)), True
+        # A long word leaves few texts, whose other words are looked up one by one.
+        for word in sorted(words, key=len, reverse=True):
+            if len(rows) < min(_MAX_LOOKED_UP, len(self.starts)):
+                rows = rows[[self._has_word(row, word) for row in rows.tolist()]]
+                continue
+            # Splitting is several times faster than one search after the other.
+            *parts, last = self.text.split(word, max_hits)
+            lengths = np.fromiter(map(len, parts), np.int64, len(parts))
+            at = np.cumsum(lengths + len(word)) - len(word)
+            has_word = np.zeros(len(self.starts), dtype=bool)
+            has_word[np.searchsorted(self.starts, at, side="right") - 1] = True
+            rows = rows[has_word[rows]]
+            is_complete &= len(parts) != max_hits or word not in last
+        return rows, is_complete
+
+    def _has_word(self, row: int, word: str) -> bool:
+        start = int(self.starts[row])
+        return self.text.find(word, start, start + self._length(row)) >= 0
 
     def _iter_hits(self, needle: str) -> Iterator[int]:
         at = self.text.find(needle)
@@ -98,15 +133,31 @@ def rows_with_title(data: HeteroData, text: str) -> Ints:
     return get_name_index(data).titles.find_all_rows(text)
 
 
-def search_items(data: HeteroData, query: str, max_hits: int = MAX_HITS) -> list[int]:
-    """Return global rows that match a query, the best first."""
+@dataclass(frozen=True, eq=False)
+class FoundNames:
+    """Items whose titles or ids match a query."""
+
+    best: list[int]  # Global rows, the best first
+    rows: Ints  # All global rows, sorted
+    is_complete: bool  # False if the query is so frequent that counting ended
+
+
+def search_names(
+    data: HeteroData, query: str, max_hits: int = MAX_HITS, *, count_all: bool = False
+) -> FoundNames:
+    """Return the items with the words of a query in their titles, or with it in their ids."""
     # Equal titles come first, then titles and ids that begin with the query, titles with a word
-    # that does, titles and ids that contain it. Shorter names come first.
-    needle = " ".join(fold_text(query[:MAX_QUERY_CHARS]).split())
-    if not needle:
-        return []
-    names = get_name_index(data)
-    rows: dict[int, None] = {}
+    # that does, titles and ids that contain it, then titles with its words in another order.
+    # Shorter names come first.
+    words = _words_of(query)
+    if not words:
+        return FoundNames([], np.zeros(0, dtype=np.int64), True)
+    needle = " ".join(words)
+    names, max_counted = get_name_index(data), -1 if count_all else _MAX_COUNTED
+    titled, are_all_titles = names.titles.find_rows_with(words, max_counted)
+    ids, are_all_ids = names.ids.find_rows_with([needle], max_counted)
+    rows = np.union1d(titled, names.id_rows[ids])
+    best: dict[int, None] = {}
     ways = (
         (names.titles, f"\n{needle}\n"),
         (names.titles, f"\n{needle}"),
@@ -116,8 +167,167 @@ def search_items(data: HeteroData, query: str, max_hits: int = MAX_HITS) -> list
         (names.ids, needle),
     )
     for index, text in ways:
-        for row in index.find_rows(text):
-            rows.setdefault(int(names.id_rows[row]) if index is names.ids else row)
-            if len(rows) == max_hits:
-                return list(rows)
-    return list(rows)
+        if len(best) < min(max_hits, len(rows)):
+            for row in index.find_rows(text):
+                best.setdefault(int(names.id_rows[row]) if index is names.ids else row)
+    best |= dict.fromkeys(titled[:max_hits].tolist())
+    return FoundNames(list(best)[:max_hits], rows, are_all_titles and are_all_ids)
+
+
+@dataclass(frozen=True, eq=False)
+class CellColumn:
+    """Distinct cells of one column."""
+
+    dataset: str
+    name: str
+    texts: TextIndex
+    values: Sequence[str]  # The texts, if some recur; else empty
+    is_category: bool  # Whether most recur
+    bounds: Ints  # Range of each text in `rows`
+    rows: Ints  # Global rows, sorted by text
+
+    def rows_with(self, text: int) -> Ints:
+        """Return the global rows with one of its texts."""
+        return self.rows[self.bounds[text] : self.bounds[text + 1]]
+
+
+@dataclass(frozen=True)
+class FoundValue:
+    """Value of a column that matches a query."""
+
+    dataset: str
+    column: str
+    value: str
+    n_items: int
+
+
+@dataclass(frozen=True, eq=False)
+class FoundCells:
+    """Values, and items with texts, that match a query."""
+
+    values: list[FoundValue]  # The best first
+    columns: dict[int, str]  # By global row: the column with the text
+    is_complete: bool  # Whether all cells were looked at
+
+
+def get_cell_index(data: HeteroData) -> tuple[CellColumn, ...]:
+    """Return the cached indexes of the columns of all tables; O(characters)."""
+    return ITEM_RESULTS.get_or_compute(
+        tuple(data.datasets.values()), "cells", lambda: _index_cells(data, _table_columns(data))
+    )
+
+
+def search_cells(data: HeteroData, query: str, *, count_all: bool = False) -> FoundCells:
+    """Return the values of columns, and the items with texts, that match a query.
+
+    A query such as "country: Austria" is about the columns with this name, if there are any.
+    """
+    index = _all_columns(data)
+    name, colon, value = query[:MAX_QUERY_CHARS].partition(":")
+    named = [part for part in index if colon and _is_named(part.name, _words_of(name))]
+    words = _words_of(value if named else query)
+    if not named and sum(map(len, words)) < _MIN_CELL_CHARS:
+        return FoundCells([], {}, True)
+    needle, n_left = " ".join(words), data.n_rows if count_all else _MAX_CELL_HITS
+    max_counted = -1 if count_all else _MAX_CELLS_COUNTED
+    values: list[tuple[int, FoundValue]] = []
+    columns: dict[int, str] = {}
+    are_complete = True
+    for part in named or index:
+        texts, is_complete = part.texts.find_rows_with(words, max_counted)
+        are_complete &= is_complete and len(texts) <= n_left
+        for text in texts[:n_left].tolist():
+            rows, value = part.rows_with(text), part.values[text] if part.values else ""
+            recurs = part.is_category or len(rows) > 1
+            if value and recurs and len(value) <= MAX_VALUE_CHARS:
+                found = FoundValue(part.dataset, part.name, value, len(rows))
+                values.append((_rank(value, needle), found))
+            else:
+                columns |= dict.fromkeys(rows.tolist(), part.name)
+        n_left = n_left if count_all else max(n_left - len(texts), 0)
+    values.sort(key=lambda pair: (pair[0], -pair[1].n_items))
+    return FoundCells([value for _, value in values], columns, are_complete)
+
+
+def rows_with_value(data: HeteroData, dataset: str, column: str, value: str) -> Ints:
+    """Return the global rows with a value that `search_cells` found."""
+    for part in _all_columns(data):
+        if (part.dataset, part.name) == (dataset, column) and value in part.values:
+            return part.rows_with(list(part.values).index(value))
+    return np.zeros(0, dtype=np.int64)
+
+
+def example_value(data: HeteroData) -> FoundValue | None:
+    """Return the most frequent value of the first column with words that recur, if any."""
+    for part in _all_columns(data):
+        sizes = np.diff(part.bounds)
+        if part.is_category and len(sizes) > 1:
+            value = part.values[int(sizes.argmax())]
+            is_word = value.isalpha() and value not in ("True", "False")
+            if is_word and len(value) <= _MAX_EXAMPLE_CHARS:
+                return FoundValue(part.dataset, part.name, value, int(sizes.max()))
+    return None
+
+
+def _all_columns(data: HeteroData) -> list[CellColumn]:
+    """Return the indexes of labels and columns; a label replaces the column of its name."""
+    labels = ITEM_RESULTS.get_or_compute(
+        (*data.datasets.values(), *data.labels),
+        "labels",
+        lambda: _index_cells(
+            data,
+            ((of.dataset, of.name, pd.Series(of.values, dtype=object)) for of in data.labels),
+        ),
+    )
+    names = {(label.dataset, label.name) for label in data.labels}
+    tables = get_cell_index(data)
+    return [*labels, *(part for part in tables if (part.dataset, part.name) not in names)]
+
+
+def _table_columns(data: HeteroData) -> Iterator[tuple[str, str, pd.Series]]:
+    for name, dataset in data.datasets.items():
+        hidden = {dataset.title_column, (dataset.recipe or {}).get("media")}
+        table = pd.DataFrame() if dataset.table is None else dataset.table
+        for column in table.columns:
+            if column not in hidden:
+                yield name, str(column), table[column]
+
+
+def _index_cells(
+    data: HeteroData, series: Iterable[tuple[str, str, pd.Series]]
+) -> tuple[CellColumn, ...]:
+    columns: list[CellColumn] = []
+    for dataset, name, values in series:
+        is_number = pd.api.types.is_numeric_dtype(values)
+        if pd.api.types.is_datetime64_any_dtype(values) or (
+            is_number and values.nunique() > _MAX_NUMBERS
+        ):
+            continue
+        present = np.flatnonzero(values.notna().to_numpy(dtype=bool))
+        cells = as_texts(values.iloc[present])
+        has_text = (cells.str.strip() != "").to_numpy(dtype=bool)
+        present = present[has_text]
+        if len(present):
+            codes, texts = factorize(cells[has_text].to_numpy(dtype=object))
+            kept = texts.tolist() if is_number or len(texts) < len(present) else []
+            is_category = is_number or 2 * len(texts) <= len(present)
+            bounds = np.r_[0, np.cumsum(np.bincount(codes, minlength=len(texts)))]
+            rows = present[np.argsort(codes, kind="stable")] + data.offsets[dataset].start
+            index = TextIndex.build(texts)
+            columns.append(CellColumn(dataset, name, index, kept, is_category, bounds, rows))
+    return tuple(columns)
+
+
+def _is_named(text: str, words: Sequence[str]) -> bool:
+    folded = fold_text(f"{text} {text.replace('_', ' ').replace('-', ' ')}")
+    return all(word in folded for word in words)
+
+
+def _words_of(query: str) -> list[str]:
+    return fold_text(query[:MAX_QUERY_CHARS]).split()
+
+
+def _rank(text: str, needle: str) -> int:
+    """Return how well a text fits: equal, begins with it, a word does, contains it."""
+    folded = " ".join(fold_text(text).split())
+    return (folded == needle, folded.startswith(needle), f" {needle}" in folded, True).index(True)

@@ -34,7 +34,7 @@ KEYS = (
     ("Enter", "add the statement in the bar, or select the current item"),
     ("Ctrl + A", "select all items in view"),
     ("Ctrl + Z", "undo; with Shift, redo"),
-    ("/", "find an item or a page"),
+    ("/ or Ctrl + K", "find items, values, places on the map, colours, pages, commands"),
     ("Esc", "one step back, at last clear the selection"),
     ("Left, Right, S", "answer Ask me, or not sure"),
     ("Y, N, S", "accept, reject or skip a predicted link"),

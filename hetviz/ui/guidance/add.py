@@ -9,7 +9,7 @@ import streamlit as st
 
 from hetviz._text import shorten
 from hetviz.data import Comparisons, HeteroData, Labels, Links
-from hetviz.data.queries.search import search_items
+from hetviz.data.queries.search import search_names
 from hetviz.errors import HetvizError
 from hetviz.features.item_columns import group_values
 from hetviz.features.relations.comparisons import (
@@ -150,7 +150,7 @@ def _choose_item(data: HeteroData, label: str, key: str) -> int | None:
         )
     else:
         text = st.text_input(f"{label}: its name", key=f"{key}-text", max_chars=100)
-        options = search_items(data, text, _MAX_HITS)
+        options = search_names(data, text, _MAX_HITS).best
         names = {row: _name(data, row) for row in options}
         if text.strip() and not options:
             theme.show_note("No item has this name.")

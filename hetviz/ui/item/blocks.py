@@ -27,6 +27,11 @@ def pairs(rows: Sequence[tuple[str, str]]) -> Block:
     return {"kind": "pairs", "rows": [list(row) for row in rows]}
 
 
+def like(row: int, title: str) -> Block:
+    """Return a button that searches for items like one."""
+    return {"kind": "like", "row": row, "title": title, "text": "Items like this one"}
+
+
 def button(key: str, text: str, *, is_quiet: bool = False) -> Block:
     """Return a button of the page; the browser passes a click on to it when it arrives."""
     return {"kind": "button", "key": key, "text": text, "is_quiet": is_quiet}

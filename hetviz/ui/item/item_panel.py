@@ -148,6 +148,11 @@ def _show_block(block: Block, on_click: Mapping[str, Callable[[], None]]) -> Non
         st.html(_links_html(block))
     elif kind == "items":
         st.html(item_chip.items_html(block))
+    elif kind == "like":
+        st.html(
+            f'<button type="button" class="hv-preview-button quiet" data-hv-like="{block["row"]}" '
+            f'data-hv-title="{theme.escape_html(block["title"])}">{block["text"]}</button>'
+        )
     elif block["is_quiet"]:
         st.button(
             block["text"],
@@ -236,7 +241,7 @@ def _nearest_blocks(
         ]
         for alike_list in alike.lists if is_own and alike is not None else ():
             parts += item_alike.alike_blocks(data, row, alike_list, session)
-    return parts
+    return [*parts, blocks.like(row, find_item(data, row).title)] if listed else parts
 
 
 def _links_html(block: Block) -> str:

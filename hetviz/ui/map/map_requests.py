@@ -14,10 +14,11 @@ import numpy as np
 
 from hetviz._types import Ints
 from hetviz.data import HeteroData
-from hetviz.data.queries.search import MAX_HITS, MAX_QUERY_CHARS, search_items
+from hetviz.data.queries.search import MAX_QUERY_CHARS, rows_with_value
 from hetviz.errors import HetvizError
 from hetviz.ui.item import item_cards, item_head, thumbnails
-from hetviz.ui.map import links_of_rows, meaning
+from hetviz.ui.map import links_of_rows
+from hetviz.ui.map.search_results import find_results, matching_rows
 from hetviz.ui.map_data import layers
 from hetviz.ui.map_data import parts as map_parts
 from hetviz.ui.map_data.array_cache import ARRAYS, PackedArray, send_array
@@ -36,7 +37,6 @@ BINARY = "application/octet-stream"
 
 
 _MAX_ROW = 2**31
-_MIN_BY_MEANING = 4
 
 
 class RequestError(Exception):
@@ -141,19 +141,21 @@ def _respond_item(opened: OpenProject, request: MapRequest) -> MapResponse:
 
 def _respond_search(opened: OpenProject, request: MapRequest) -> MapResponse:
     query = request.get("q")[:MAX_QUERY_CHARS]
-    rows = search_items(opened.data, query)
-    similar = meaning.find_by_meaning(opened.data, query, opened.session)
-    new = [row for row in similar or () if row not in rows]
-    # Some room for items found by meaning.
-    rows = rows[: MAX_HITS - min(len(new), _MIN_BY_MEANING)]
-    rows += new[: MAX_HITS - len(rows)]
-    placed = map_parts.get_geometry(opened.state, opened.run).placed
-    hits = [
-        {key: item[key] for key in ("row", "title", "dataset")}
-        | {"placed": bool(placed[row]), "similar": row in new}
-        for row, item in zip(rows, item_cards.item_names(opened.data, rows), strict=True)
-    ]
-    return MapResponse({"items": hits, "pending": similar is None}, REVALIDATE)
+    row = None
+    if request.get("row"):
+        (row,) = opened.rows([request.get("row")], 1)
+    results = find_results(opened.state, opened.run, query, opened.session, row)
+    return MapResponse(results, REVALIDATE)
+
+
+def _respond_matches(opened: OpenProject, request: MapRequest) -> MapResponse:
+    """Return all rows of a group of results, or with a value of a column."""
+    if request.get("dataset"):
+        place = (request.get(name) for name in ("dataset", "column", "value"))
+        rows = rows_with_value(opened.data, *place)
+    else:
+        rows = matching_rows(opened.data, request.get("q")[:MAX_QUERY_CHARS], request.get("group"))
+    return MapResponse(PackedArray.pack(rows, "<i4"), NO_STORE)
 
 
 def _respond_links(opened: OpenProject, request: MapRequest) -> MapResponse:
@@ -223,6 +225,7 @@ HANDLERS: Mapping[str, Callable[[OpenProject, MapRequest], MapResponse]] = {
     "items": _respond_items,
     "item": _respond_item,
     "search": _respond_search,
+    "matches": _respond_matches,
     "links": _respond_links,
     "thumbnails": _respond_thumbnails,
     "trust": _respond_trust,

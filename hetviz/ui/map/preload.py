@@ -32,3 +32,4 @@ def _preload(data: HeteroData, embedding: Embedding | None) -> None:
     with worker_results.BACKGROUND_LOCK:
         data.digest_of_items()
         search.get_name_index(data)
+        search.get_cell_index(data)

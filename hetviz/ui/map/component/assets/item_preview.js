@@ -36,7 +36,8 @@ const itemButton = (row, ...content) => h("button", { type: "button", "data-hv-r
 
 const buttonOf = (key) => `.st-key-${key} button`;
 /** The selector of what the panel shows in place of an element of the preview. @param {HTMLElement} element */
-const sameAs = ({ dataset: { hvRow, hvShow, hvPress } }) => (hvPress ? buttonOf(hvPress)
+const sameAs = ({ dataset: { hvRow, hvShow, hvPress, hvLike } }) => (hvPress ? buttonOf(hvPress)
+  : hvLike ? "[data-hv-like]"
   : hvRow ? `[data-hv-row="${hvRow}"]` : `[data-hv-show="${CSS.escape(hvShow ?? "")}"]`);
 
 /** @type {Record<string, (block: ItemBlock) => HTMLElement>} */
@@ -56,6 +57,7 @@ const DRAW = {
       : cell.glyph ? [h("i", {}, cell.glyph), ` ${cell.name}`] : [h("i", {}, cell.name)]),
     ...cell.asides.flatMap((aside) => [" ", h("small", {}, aside)]),
     ...(cell.mark ? [" ", h("em", {}, cell.mark)] : []))))),
+  like: ({ row, title, text }) => h("button", { type: "button", class: "hv-preview-button quiet", "data-hv-like": row, "data-hv-title": title }, text),
   button: ({ key, text, is_quiet: isQuiet }) => h("button", { type: "button", class: isQuiet ? "hv-preview-button quiet" : "hv-preview-button", "data-hv-press": key }, text),
 };
 

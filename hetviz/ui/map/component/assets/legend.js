@@ -265,6 +265,14 @@ export class Legend {
     this.map.layers.update();
   }
 
+  /** Show one dataset and fade the others. @param {string} name */
+  showOnly(name) {
+    if (this.scene.hidden.includes(name)) this.map.layers.toggle(name);
+    this.isolated.set.clear();
+    this.isolated.set.add(name);
+    this.changed();
+  }
+
   changed() {
     const { map, scene } = this;
     this.update();

@@ -63,7 +63,8 @@ export function guardShortcuts() {
       return;
     }
     const inTextField = closest(event, "input, textarea, [contenteditable=true]");
-    const selector = !command && !inTextField && !closest(event, ".hv-stage") && KEY_TARGETS[event.key];
+    const isSearch = (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === "k";
+    const selector = isSearch ? KEY_TARGETS["/"] : !command && !inTextField && !closest(event, ".hv-stage") && KEY_TARGETS[event.key];
     if (selector) {
       const target = document.querySelector(selector);
       event.preventDefault();

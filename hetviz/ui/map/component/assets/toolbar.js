@@ -24,19 +24,19 @@ export class Toolbar {
     const row = (name, label, act, more = {}) => h(
       "button", { type: "button", onclick: () => { this.closeMenus(); act(); }, ...more }, icon(name), label,
     );
-    this.box = row("box", "Select in a box", () => map.setTool("box"), { "data-tool": "box" });
+    this.box = row("box", "Select in a box", () => map.setTool("box"), { "data-tool": "box", title: "Select in a box (R)" });
     this.switches = new Map(Object.entries(SWITCHES).map(([name, { label, icon: sign }]) => (
       [name, row(sign, label, () => toggleSwitch(map, name))])));
     this.newMap = row("layers", "New map", () => openPopover("new-map", "maker", this.more.button));
     this.more = this.menu("more", "Tools", h(
       "div", { class: "hv-menu" }, ...this.tools, this.box,
       row("fit", "Zoom to all", () => map.camera.fit(), { title: "Zoom to all (0)" }),
-      row("plus", "Zoom in", () => map.camera.zoomBy(1.6)),
-      row("minus", "Zoom out", () => map.camera.zoomBy(1 / 1.6)),
+      row("plus", "Zoom in", () => map.camera.zoomBy(1.6), { title: "Zoom in (+)" }),
+      row("minus", "Zoom out", () => map.camera.zoomBy(1 / 1.6), { title: "Zoom out (-)" }),
       ...this.switches.values(),
       this.newMap,
       row("image", "Save as PNG", () => savePicture(map)),
-      row("help", "Help and keys", () => openPopover("help", "help-body", this.more.button)),
+      row("help", "Help and keys", () => openPopover("help", "help-body", this.more.button), { title: "Help and keys (?)" }),
     ));
     this.element = h(
       "div", { class: "hv-bar hv-map-card", role: "toolbar", "aria-label": "Map tools" }, this.more.element,
@@ -87,6 +87,13 @@ export class Toolbar {
   openHelp() {
     this.closeMenus();
     document.querySelector(".st-key-help button")?.click();
+  }
+
+  /** The buttons of the menu, with their keys. */
+  commands() {
+    return [...this.more.content.querySelectorAll("button")].filter((button) => !button.hidden).map((button) => ({
+      title: button.textContent ?? "", keys: button.title.match(/\((.+)\)/)?.[1], run: () => button.click(),
+    }));
   }
 
   focusSearch() { this.search.input.focus(); }
