@@ -64,7 +64,7 @@ def test_items_are_found_by_words_of_their_columns() -> None:
                 "A king divides his land",
                 "An island and a storm",
                 "A storm, and a twin",
-                None,
+                "He wins",
             ],
             "genre": ["tragedy", "comedy", "comedy", "tragedy"],
         }
@@ -74,6 +74,8 @@ def test_items_are_found_by_words_of_their_columns() -> None:
     assert found[["title", "column"]].values.tolist() == [["Miranda", "plot"], ["Viola", "plot"]]
     assert len(hetviz.find_items(data, "storm", n=1, by_meaning=False)) == 1
     assert hetviz.find_items(data, "storm", n=1, by_meaning=False).attrs["n_found"] == 2
+    # Words that begin with the query come before those that only contain it.
+    assert hetviz.find_items(data, "win", by_meaning=False)["title"].tolist() == ["Titus", "Viola"]
     # A query may name the column, and a colon alone names none.
     assert hetviz.find_items(data, "PLOT: king", by_meaning=False)["id"].tolist() == ["a"]
     assert hetviz.find_items(data, "genre: king", by_meaning=False).empty

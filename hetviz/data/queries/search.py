@@ -85,6 +85,11 @@ class TextIndex:
             is_complete &= len(parts) != max_hits or word not in last
         return rows, is_complete
 
+    def line(self, row: int) -> str:
+        """Return the text of a row."""
+        start = int(self.starts[row])
+        return self.text[start + 1 : start + self._length(row)]
+
     def _has_word(self, row: int, word: str) -> bool:
         start = int(self.starts[row])
         return self.text.find(word, start, start + self._length(row)) >= 0
@@ -206,7 +211,7 @@ class FoundCells:
     """Values, and items with texts, that match a query."""
 
     values: list[FoundValue]  # The best first
-    columns: dict[int, str]  # By global row: the column with the text
+    columns: dict[int, str]  # By global row: the column with the text, the best first
     is_complete: bool  # Whether all cells were looked at
 
 
@@ -231,7 +236,7 @@ def search_cells(data: HeteroData, query: str, *, count_all: bool = False) -> Fo
     needle, n_left = " ".join(words), data.n_rows if count_all else _MAX_CELL_HITS
     max_counted = -1 if count_all else _MAX_CELLS_COUNTED
     values: list[tuple[int, FoundValue]] = []
-    columns: dict[int, str] = {}
+    columns: list[tuple[int, dict[int, str]]] = []
     are_complete = True
     for part in named or index:
         texts, is_complete = part.texts.find_rows_with(words, max_counted)
@@ -239,14 +244,18 @@ def search_cells(data: HeteroData, query: str, *, count_all: bool = False) -> Fo
         for text in texts[:n_left].tolist():
             rows, value = part.rows_with(text), part.values[text] if part.values else ""
             recurs = part.is_category or len(rows) > 1
+            rank = _rank(part.texts.line(text), needle)
             if value and recurs and len(value) <= MAX_VALUE_CHARS:
-                found = FoundValue(part.dataset, part.name, value, len(rows))
-                values.append((_rank(value, needle), found))
+                values.append((rank, FoundValue(part.dataset, part.name, value, len(rows))))
             else:
-                columns |= dict.fromkeys(rows.tolist(), part.name)
+                columns.append((rank, dict.fromkeys(rows.tolist(), part.name)))
         n_left = n_left if count_all else max(n_left - len(texts), 0)
     values.sort(key=lambda pair: (pair[0], -pair[1].n_items))
-    return FoundCells([value for _, value in values], columns, are_complete)
+    best: dict[int, str] = {}
+    for _, found in sorted(columns, key=lambda pair: pair[0]):
+        for row, column in found.items():
+            best.setdefault(row, column)
+    return FoundCells([value for _, value in values], best, are_complete)
 
 
 def rows_with_value(data: HeteroData, dataset: str, column: str, value: str) -> Ints:
@@ -328,6 +337,5 @@ def _words_of(query: str) -> list[str]:
 
 
 def _rank(text: str, needle: str) -> int:
-    """Return how well a text fits: equal, begins with it, a word does, contains it."""
-    folded = " ".join(fold_text(text).split())
-    return (folded == needle, folded.startswith(needle), f" {needle}" in folded, True).index(True)
+    """Return how well a folded text fits: equal, begins with it, a word does, contains it."""
+    return (text == needle, text.startswith(needle), f" {needle}" in text, True).index(True)
