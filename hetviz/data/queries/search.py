@@ -139,7 +139,7 @@ def rows_with_title(data: HeteroData, text: str) -> Ints:
 
 
 @dataclass(frozen=True, eq=False)
-class FoundNames:
+class NameMatches:
     """Items whose titles or ids match a query."""
 
     best: list[int]  # Global rows, the best first
@@ -149,14 +149,14 @@ class FoundNames:
 
 def search_names(
     data: HeteroData, query: str, max_hits: int = MAX_HITS, *, count_all: bool = False
-) -> FoundNames:
+) -> NameMatches:
     """Return the items with the words of a query in their titles, or with it in their ids."""
     # Equal titles come first, then titles and ids that begin with the query, titles with a word
     # that does, titles and ids that contain it, then titles with its words in another order.
     # Shorter names come first.
     words = _words_of(query)
     if not words:
-        return FoundNames([], np.zeros(0, dtype=np.int64), True)
+        return NameMatches([], np.zeros(0, dtype=np.int64), True)
     needle = " ".join(words)
     names, max_counted = get_name_index(data), -1 if count_all else _MAX_COUNTED
     titled, are_all_titles = names.titles.find_rows_with(words, max_counted)
@@ -176,7 +176,7 @@ def search_names(
             for row in index.find_rows(text):
                 best.setdefault(int(names.id_rows[row]) if index is names.ids else row)
     best |= dict.fromkeys(titled[:max_hits].tolist())
-    return FoundNames(list(best)[:max_hits], rows, are_all_titles and are_all_ids)
+    return NameMatches(list(best)[:max_hits], rows, are_all_titles and are_all_ids)
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +197,7 @@ class CellColumn:
 
 
 @dataclass(frozen=True)
-class FoundValue:
+class ValueMatch:
     """Value of a column that matches a query."""
 
     dataset: str
@@ -207,10 +207,10 @@ class FoundValue:
 
 
 @dataclass(frozen=True, eq=False)
-class FoundCells:
+class CellMatches:
     """Values, and items with texts, that match a query."""
 
-    values: list[FoundValue]  # The best first
+    values: list[ValueMatch]  # The best first
     columns: dict[int, str]  # By global row: the column with the text, the best first
     is_complete: bool  # Whether all cells were looked at
 
@@ -222,7 +222,7 @@ def get_cell_index(data: HeteroData) -> tuple[CellColumn, ...]:
     )
 
 
-def search_cells(data: HeteroData, query: str, *, count_all: bool = False) -> FoundCells:
+def search_cells(data: HeteroData, query: str, *, count_all: bool = False) -> CellMatches:
     """Return the values of columns, and the items with texts, that match a query.
 
     A query such as "country: Austria" is about the columns with this name, if there are any.
@@ -232,10 +232,10 @@ def search_cells(data: HeteroData, query: str, *, count_all: bool = False) -> Fo
     named = [part for part in index if colon and _is_named(part.name, _words_of(name))]
     words = _words_of(value if named else query)
     if not named and sum(map(len, words)) < _MIN_CELL_CHARS:
-        return FoundCells([], {}, True)
+        return CellMatches([], {}, True)
     needle, n_left = " ".join(words), data.n_rows if count_all else _MAX_CELL_HITS
     max_counted = -1 if count_all else _MAX_CELLS_COUNTED
-    values: list[tuple[int, FoundValue]] = []
+    values: list[tuple[int, ValueMatch]] = []
     columns: list[tuple[int, dict[int, str]]] = []
     are_complete = True
     for part in named or index:
@@ -246,16 +246,16 @@ def search_cells(data: HeteroData, query: str, *, count_all: bool = False) -> Fo
             recurs = part.is_category or len(rows) > 1
             rank = _rank(part.texts.line(text), needle)
             if value and recurs and len(value) <= MAX_VALUE_CHARS:
-                values.append((rank, FoundValue(part.dataset, part.name, value, len(rows))))
+                values.append((rank, ValueMatch(part.dataset, part.name, value, len(rows))))
             else:
                 columns.append((rank, dict.fromkeys(rows.tolist(), part.name)))
         n_left = n_left if count_all else max(n_left - len(texts), 0)
     values.sort(key=lambda pair: (pair[0], -pair[1].n_items))
     best: dict[int, str] = {}
-    for _, found in sorted(columns, key=lambda pair: pair[0]):
-        for row, column in found.items():
+    for _, by_row in sorted(columns, key=lambda pair: pair[0]):
+        for row, column in by_row.items():
             best.setdefault(row, column)
-    return FoundCells([value for _, value in values], best, are_complete)
+    return CellMatches([value for _, value in values], best, are_complete)
 
 
 def rows_with_value(data: HeteroData, dataset: str, column: str, value: str) -> Ints:
@@ -266,7 +266,7 @@ def rows_with_value(data: HeteroData, dataset: str, column: str, value: str) -> 
     return np.zeros(0, dtype=np.int64)
 
 
-def example_value(data: HeteroData) -> FoundValue | None:
+def example_value(data: HeteroData) -> ValueMatch | None:
     """Return the most frequent value of the first column with words that recur, if any."""
     for part in _all_columns(data):
         sizes = np.diff(part.bounds)
@@ -274,7 +274,7 @@ def example_value(data: HeteroData) -> FoundValue | None:
             value = part.values[int(sizes.argmax())]
             is_word = value.isalpha() and value not in ("True", "False")
             if is_word and len(value) <= _MAX_EXAMPLE_CHARS:
-                return FoundValue(part.dataset, part.name, value, int(sizes.max()))
+                return ValueMatch(part.dataset, part.name, value, int(sizes.max()))
     return None
 
 
@@ -318,12 +318,12 @@ def _index_cells(
         present = present[has_text]
         if len(present):
             codes, texts = factorize(cells[has_text].to_numpy(dtype=object))
-            kept = texts.tolist() if is_number or len(texts) < len(present) else []
+            repeated = texts.tolist() if is_number or len(texts) < len(present) else []
             is_category = is_number or 2 * len(texts) <= len(present)
             bounds = np.r_[0, np.cumsum(np.bincount(codes, minlength=len(texts)))]
             rows = present[np.argsort(codes, kind="stable")] + data.offsets[dataset].start
             index = TextIndex.build(texts)
-            columns.append(CellColumn(dataset, name, index, kept, is_category, bounds, rows))
+            columns.append(CellColumn(dataset, name, index, repeated, is_category, bounds, rows))
     return tuple(columns)
 
 

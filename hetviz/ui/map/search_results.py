@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import numpy as np
 
 from hetviz._text import round_percent, shorten
-from hetviz._types import Ints
+from hetviz._types import Ints, JsonObject
 from hetviz.core import sentence_vectors
 from hetviz.core.measures.alike import most_alike_rows
 from hetviz.data import HeteroData
 from hetviz.data.queries.filters import column_of, fold_text
 from hetviz.data.queries.search import (
-    FoundValue,
+    ValueMatch,
     example_value,
     search_cells,
     search_names,
@@ -31,7 +30,7 @@ from hetviz.ui.map import meaning
 from hetviz.ui.map_data import parts as map_parts
 from hetviz.workspace import MapResult, State
 
-Group = dict[str, Any]
+Group = JsonObject
 """Results of one kind, JSON-ready."""
 
 _MAX_LISTED = {"names": 8, "texts": 5, "values": 5, "alike": 6, "near": 4}
@@ -44,7 +43,7 @@ _ALIKE = Memo(max_entries=1)
 
 def find_results(
     state: State, run: MapResult | None, query: str, session: str, row: int | None = None
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return the groups of results of a query.
 
     `row`: The item of a query "like NAME"; else the item that fits the name best.
@@ -58,8 +57,8 @@ def find_results(
         named = [row] if row is not None else search_names(data, like[1], 1).best
         groups = _like_groups(state, run, named[0]) if named else []
     names, cells = search_names(data, query), search_cells(data, query)
-    found = _items(state, run, names.best[: _MAX_LISTED["names"]])
-    groups.append(_group("names", "Items", found, len(names.rows), names.is_complete))
+    named_items = _items(state, run, names.best[: _MAX_LISTED["names"]])
+    groups.append(_group("names", "Items", named_items, len(names.rows), names.is_complete))
     values = [_value(value) for value in cells.values[: _MAX_LISTED["values"]]]
     groups.append(_group("values", "Values", values, len(cells.values), cells.is_complete))
     named_rows = set(names.rows.tolist())
@@ -128,7 +127,7 @@ def _like_groups(state: State, run: MapResult | None, row: int) -> list[Group]:
 def _group(
     key: str,
     title: str,
-    options: list[dict[str, Any]],
+    options: list[JsonObject],
     total: int | None = None,
     is_complete: bool = True,
     note: str = "",
@@ -150,7 +149,7 @@ def _items(
     rows: Iterable[int],
     details: Mapping[int, str] | None = None,
     asides: Mapping[int, str] | None = None,
-) -> list[dict[str, Any]]:
+) -> list[JsonObject]:
     placed = map_parts.get_geometry(state, run).placed
     return [
         {
@@ -166,19 +165,19 @@ def _items(
     ]
 
 
-def _value(found: FoundValue) -> dict[str, Any]:
+def _value(match: ValueMatch) -> JsonObject:
     return {
         "kind": "value",
-        "title": f"{display_name(found.column)}: {display_name(found.value)}",
-        "dataset": found.dataset,
-        "column": found.column,
-        "value": found.value,
-        "aside": f"{found.n_items:,} {found.dataset}",
+        "title": f"{display_name(match.column)}: {display_name(match.value)}",
+        "dataset": match.dataset,
+        "column": match.column,
+        "value": match.value,
+        "aside": f"{match.n_items:,} {match.dataset}",
     }
 
 
 def _snippet(data: HeteroData, row: int, column: str, query: str) -> str:
-    """Return a column and its text around the first word that was found."""
+    """Return a column and its text around the first word that was match."""
     item = find_item(data, row)
     text = " ".join(str(column_of(data, item.dataset.name, column).iloc[item.row]).split())
     word = fold_text(query.partition(":")[2] or query).split()[:1]
