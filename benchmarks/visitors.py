@@ -208,6 +208,7 @@ def heavy(url: str, entry: Visit, seconds: float) -> None:
         seed = 0
         while time.monotonic() < end:
             seed += 1
+            visitor.wait("Make map")
             visitor.set_number("Seed", seed)
             entry.waits["Make map"].append(visitor.press("Make map"))
             while visitor.has("Cancel"):
