@@ -69,11 +69,10 @@ def run(out: Path, quick: bool) -> None:
 def waves(case: Case, home: Path) -> list[dict[str, Any]]:
     """Start a server and let waves of visitors come; return the figures of each."""
     rows = []
-    # As `hetviz serve` starts it.
-    variables = {
-        "HETVIZ_REST_AFTER_S": str(REST_S),
-        "STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL": "5",
-    }
+    variables = {"STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL": "5"}
+    if case.waves > 1:
+        # Memory is freed soon, so that what stays is seen. It stops the visitors each time.
+        variables["HETVIZ_REST_AFTER_S"] = str(REST_S)
     with running_processes(home, case.processes, variables) as (server, starts):
         # One sees all pages first: libraries that stay loaded are no leak.
         for start in starts:
