@@ -65,6 +65,7 @@ _MODULES = {
     "runs.compare.search": ("search_cost", "search_settings"),
     "runs.compare.sweep": ("sweep",),
     "runs.first_map": ("embed",),
+    "runs.periods": ("embed_periods",),
     "runs.recipe": ("run_recipe",),
     "runs.place.nearest_to": ("nearest_to",),
     "runs.place.spread": ("spread",),

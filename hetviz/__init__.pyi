@@ -90,6 +90,7 @@ from hetviz.runs.compare.search import search_cost as search_cost
 from hetviz.runs.compare.search import search_settings as search_settings
 from hetviz.runs.compare.sweep import sweep as sweep
 from hetviz.runs.evidence.about import evidence as evidence
+from hetviz.runs.periods import embed_periods as embed_periods
 from hetviz.runs.place.nearest_to import nearest_to as nearest_to
 from hetviz.runs.place.place_rows import place_rows as place_rows
 from hetviz.runs.place.spread import spread as spread
@@ -117,6 +118,7 @@ __all__ = [
     "consequences",
     "dataset_from_list",
     "embed",
+    "embed_periods",
     "evaluate",
     "evidence",
     "export",
@@ -406,6 +408,7 @@ def embed(
     tie_views: bool = ...,
     pins: Sequence[Mapping[str, object]] | None = ...,
     pin_strength: float = ...,
+    tie: float = ...,
     n_iter: int = ...,
     exaggeration: float = ...,
     device: Literal["cpu", "auto", "cuda", "mps"] = ...,
@@ -556,6 +559,7 @@ def embed(
     tie_views: bool = ...,
     pins: Sequence[Mapping[str, object]] | None = ...,
     pin_strength: float = ...,
+    tie: float = ...,
     n_iter: int = ...,
     exaggeration: float = ...,
     paper: bool = ...,
@@ -648,6 +652,7 @@ def embed(
     learn_groups: bool = ...,
     pins: Sequence[Mapping[str, object]] | None = ...,
     pin_strength: float = ...,
+    tie: float = ...,
     metric: Literal[
         "euclidean",
         "cosine",

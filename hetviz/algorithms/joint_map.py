@@ -32,6 +32,7 @@ from hetviz.algorithms.shared_params import (
     RandomState,
     SimilarityFeatures,
     SimilarityWeights,
+    TieStrength,
     TieViews,
 )
 from hetviz.core.graph.affinities import MIN_ROWS
@@ -242,6 +243,7 @@ class JointMap(NeighborMapEmbedder):
     tie_views: TieViews = True
     pins: Pins = None
     pin_strength: PinStrength = 0.5
+    tie: TieStrength = 0.0
     n_iter: LayoutIterations = 400
     exaggeration: Exaggeration = 12.0
     device: Device = "cpu"

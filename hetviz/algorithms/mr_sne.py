@@ -26,6 +26,7 @@ from hetviz.algorithms.shared_params import (
     RandomState,
     SimilarityFeatures,
     SimilarityWeights,
+    TieStrength,
     TieViews,
 )
 from hetviz.core.graph.joint import (
@@ -180,6 +181,7 @@ class MRSNE(NeighborMapEmbedder):
     tie_views: TieViews = True
     pins: Pins = None
     pin_strength: PinStrength = 0.5
+    tie: TieStrength = 0.0
     n_iter: LayoutIterations = 400
     exaggeration: Exaggeration = 12.0
     paper: Annotated[

@@ -55,6 +55,7 @@ class NeighborMapEmbedder(BaseEmbedder):
                 coordinates_of(data, start) if start else None,
                 again=self._is_own_map(start),
                 refit_schedule=getattr(self, "_refit_schedule", REFIT_SCHEDULE),
+                tie=params.get("tie", 0.0),
                 **options,
             )
         return make_fit()

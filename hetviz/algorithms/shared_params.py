@@ -216,6 +216,23 @@ PinStrength = Annotated[
     ),
 ]
 
+TieStrength = Annotated[
+    float,
+    Real(
+        "Tie to the earlier map",
+        "How hard items are pulled to their place on the map that the fit starts from.",
+        low=0.0,
+        high=1.0,
+        advanced=True,
+        details=(
+            "The factor s of s / (2 n) sum ||y_i - earlier_i||^2, as in dynamic t-SNE (Rauber, "
+            "Falcão and Telea 2016). It acts if the earlier map is by the same method, and not "
+            "together with pins. Items most of whose neighbours are now elsewhere are not tied and "
+            "start among these neighbours. 0 is no tie. See `hetviz.embed_periods`."
+        ),
+    ),
+]
+
 LayoutIterations = Annotated[
     NIter,
     Changed(

@@ -26,6 +26,7 @@ from hetviz.algorithms.shared_params import (
     RandomState,
     SimilarityFeatures,
     SimilarityWeights,
+    TieStrength,
     TieViews,
 )
 from hetviz.core.graph.affinities import MIN_ROWS
@@ -42,7 +43,9 @@ from hetviz.core.layout.guidance_boost import (
     guidance_affinities,
     move_linked_together,
     move_similar_along,
+    without_moved,
 )
+from hetviz.core.layout.pins import tie_to
 from hetviz.core.layout.umap import UmapLayout, fuzzy_graph, fuzzy_union, spread_out
 from hetviz.core.layout.umap_learn import METRICS, learned_graph, learned_layout, umap_settings
 from hetviz.core.spectral.start import complete_layout, spectral_start
@@ -156,6 +159,16 @@ class UMAP(BaseEmbedder):
         PinStrength,
         Changed(details="The share of the missing distance that each epoch moves pinned items."),
     ] = 0.5
+    tie: Annotated[
+        TieStrength,
+        Changed(
+            details=(
+                "The share of the way back that each epoch moves tied items. It acts if the "
+                "earlier map is by the same method, and not together with pins. See "
+                "`hetviz.embed_periods`."
+            )
+        ),
+    ] = 0.0
     metric: Annotated[
         str,
         Choice(
@@ -254,6 +267,11 @@ class UMAP(BaseEmbedder):
         start_places = (
             placed.earlier(coordinates_of(data, start), self.n_components) if start else None
         )
+        pins = find_pins(data, self.pins, self.pin_strength, placed.mask)
+        is_tied = bool(self.tie) and pins is None and self._is_own_map(start)
+        if start_places is not None and is_tied:
+            start_places = without_moved(placed.graph, start_places)
+            pins = tie_to(start_places, self.tie)
         if start_places is None:
             Y = spread_out(spectral_start(placed.graph, self.n_components, rng), rng)
         else:
@@ -272,11 +290,10 @@ class UMAP(BaseEmbedder):
                 Y = move_similar_along(placed.graph, Y, placed.numbers(followers))
             else:
                 Y = spread_out(Y, rng)
-        pins = find_pins(data, self.pins, self.pin_strength, placed.mask)
         if pins is not None:
             if start_places is None:
                 Y = pins.turned(Y)
-            elif self._is_own_map(start):
+            elif self._is_own_map(start) and not is_tied:
                 Y = pins.moved(Y)
         rows_a, rows_b, weight = placed.pairs(graph.negative)
         layout = UmapLayout(

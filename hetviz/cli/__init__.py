@@ -29,6 +29,11 @@ COMMANDS = {
         "Fit a map and write coordinates, scores and a recipe.",
         "embed emoji --method guided-projection --set kernel=rbf --out result",
     ),
+    "periods": (
+        "maps",
+        "Make a map of each period, aligned with the ones before, and list what moved most.",
+        "periods shop.zip --by date --unit quarter --out places.csv",
+    ),
     "evaluate": (
         "maps",
         "Evaluate a map. Shows each measure with its standard error (±), its maximum on these data "
@@ -153,7 +158,7 @@ COMMANDS = {
 
 GROUPS = {
     "Begin": ("app", "samples", "methods"),
-    "Make maps": ("embed", "run", "compare", "search"),
+    "Make maps": ("embed", "run", "compare", "search", "periods"),
     "Look into a map": (
         "evaluate", "diagnostics", "why", "find", "alike", "spread", "evidence", "clusters",
     ),

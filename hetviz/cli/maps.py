@@ -401,6 +401,57 @@ def _spread(args: argparse.Namespace) -> int:
     return 0
 
 
+def add_periods(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `periods`."""
+    add_data(command)
+    command.add_argument("--by", required=True, metavar="COLUMN", help="the column of the dates")
+    command.add_argument(
+        "--unit", default="year", help="year, quarter, month, or a number of equal parts (year)"
+    )
+    command.add_argument("--method", default="joint-map", metavar="KEY", help="(joint-map)")
+    add_parameters(command)
+    command.add_argument(
+        "--between",
+        nargs=2,
+        metavar=("BEFORE", "AFTER"),
+        help="the periods to compare (default: the last two)",
+    )
+    command.add_argument("--out", metavar="FILE", help="also write all places as CSV")
+
+
+def _periods(args: argparse.Namespace) -> int:
+    from hetviz.exports.tables import table_bytes
+    from hetviz.exports.writing import write_file
+    from hetviz.io import read_bundle
+
+    data = read_bundle(args.data).strict().data
+    unit = int(args.unit) if args.unit.isdigit() else args.unit
+    found = hetviz.embed_periods(
+        data,
+        args.by,
+        periods=unit,
+        method=args.method,
+        random_state=args.seed,
+        progress=make_progress(),
+        **parse_params(args),
+    )
+    lines = [f"  {name:<24}{part.n_rows:>8,} items" for name, part in found.parts.items()]
+    lines += [f"{n:,} of {name} have no date." for name, n in found.n_undated.items() if n]
+    names = args.between or list(found.maps)[-2:]
+    table = None
+    if len(names) == 2:
+        table = found.moved_most(*names)
+        lines += ["", f"Moved most from {names[0]} to {names[1]}"]
+        lines += [table.to_string(index=False, float_format="{:.3f}".format)]
+    if args.out is not None:
+        write_file(args.out, table_bytes(found.frame()))
+        lines.append(f"Written to {args.out}")
+    moved = [] if table is None else records(table)
+    sizes = {name: part.n_rows for name, part in found.parts.items()}
+    print_result(args, {"periods": sizes, "undated": dict(found.n_undated), "moved": moved}, lines)
+    return 0
+
+
 def add_evidence(command: argparse.ArgumentParser) -> None:
     """Add the arguments of `evidence`."""
     from hetviz.metrics.measure_names import MEASURES_WITH_ROWS

@@ -30,6 +30,7 @@ SMALL = {
     "samples": [],
     "methods": ["--suggest", "DATA"],
     "embed": ["DATA", "--method", "pca", "--out", "OUT"],
+    "periods": ["DATA", "--by", "weight", "--unit", "2", "--method", "mr-sne", "--out", "OUT.csv"],
     "evaluate": ["DATA", "--coordinates", "RUN/coordinates.csv"],
     "guidance": ["DATA", "--report"],
     "join": ["DATA"],

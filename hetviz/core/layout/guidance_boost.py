@@ -15,13 +15,14 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from hetviz._types import Floats, Ints, Sparse
+from hetviz._types import Bools, Floats, Ints, Sparse
 
 FAR_SHARE = 0.1
 """Share of the map's extent beyond which a linked pair counts as far from each other."""
 HUB_LINK_RATIO = 2.0
 """An item with this many times the usual links of its dataset is a hub."""
 _GAP_SHARE = 0.01
+_MOVED_COST = 0.5
 _MAX_ROUNDS = 5
 
 
@@ -149,3 +150,29 @@ def move_similar_along(P: Sparse, Y: Floats, groups: Sequence[tuple[Ints, Ints]]
         result[followers[moves]] = target[moves]
         out = result
     return out
+
+
+def without_moved(P: Sparse, Y: Floats) -> Floats:
+    """Return a map without the places of items whose neighbours in P are now elsewhere.
+
+    Attraction fades with distance, so such an item would stay where it was. It loses its place (a
+    row of NaN) if the mean of its placed neighbours is far away and costs at most half as much, as
+    in `move_similar_along`. O(nnz).
+    """
+    is_placed: Bools = np.asarray(np.isfinite(Y).all(axis=1))
+    entries = sp.coo_array(P)
+    i, j = entries.coords
+    both = is_placed[i] & is_placed[j]
+    i, j, weight = i[both], j[both], entries.data[both]
+    mass = np.bincount(i, weight, minlength=len(Y))
+    placed = Y[is_placed]
+    mean = np.column_stack(
+        [np.bincount(i, weight * column[j], minlength=len(Y)) for column in Y.T]
+    ) / np.where(mass > 0, mass, 1.0).reshape(-1, 1)
+    is_far = np.linalg.norm(mean - Y, axis=1) > FAR_SHARE * float(np.ptp(placed, axis=0).max())
+    costs = [
+        np.bincount(i, weight * np.log1p(((at[i] - Y[j]) ** 2).sum(axis=1)), minlength=len(Y))
+        for at in (Y, mean)
+    ]
+    moved = (mass > 0) & is_far & (costs[1] < _MOVED_COST * costs[0])
+    return np.where(moved[:, None], np.nan, Y)

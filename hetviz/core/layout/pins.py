@@ -1,4 +1,4 @@
-"""Pins: places and sides of a layout that points are pulled to."""
+"""Pins: places and sides of a layout that points are pulled to, and ties to an earlier layout."""
 
 from __future__ import annotations
 
@@ -84,6 +84,22 @@ class Pin:
 
 
 @dataclass(frozen=True)
+class Tie:
+    """Points with an earlier place each, (m, k), which is their target."""
+
+    rows: Ints
+    places: Floats
+
+    def offsets(self, Y: Floats, box: Box) -> Floats:
+        """Return how far each of the points (m, k) is from its earlier place."""
+        return Y - self.places
+
+    def moved(self, Y: Floats, box: Box) -> Floats:
+        """Return the earlier places."""
+        return self.places
+
+
+@dataclass(frozen=True)
 class Pins:
     """Pins with a common strength s, from 0 to 1.
 
@@ -91,7 +107,7 @@ class Pins:
     a layout of n points.
     """
 
-    pins: tuple[Pin, ...]
+    pins: tuple[Pin | Tie, ...]
     strength: float
 
     @cached_property
@@ -133,3 +149,9 @@ class Pins:
             return Y
         ways = [Y @ turn for turn in _TURNS]
         return min(ways, key=lambda Z: float((self.offsets(Z, self.box(Z)) ** 2).sum()))
+
+
+def tie_to(Y: Floats, strength: float) -> Pins:
+    """Return the tie of points to their place on an earlier layout (n, k), NaN where unknown."""
+    rows = np.flatnonzero(np.isfinite(Y).all(axis=1))
+    return Pins((Tie(rows, Y[rows]),), strength)

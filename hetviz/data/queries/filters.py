@@ -121,7 +121,7 @@ def _filter_mask(data: HeteroData, filter: Filter) -> Bools:
         return np.array([text in value_set for text in dataset.ids], dtype=bool)
     series = column_of(data, filter.dataset, filter.column)
     if filter.kind == "range":
-        value = _numbers_of(series)
+        value = numbers_of(series)
         low = -math.inf if filter.low is None else filter.low
         high = math.inf if filter.high is None else filter.high
         inside = (value >= low) & (value <= high)
@@ -138,7 +138,7 @@ def _filter_mask(data: HeteroData, filter: Filter) -> Bools:
     return np.asarray((hit & present) | (~present & filter.missing), dtype=bool)
 
 
-def _numbers_of(series: pd.Series) -> Floats:
+def numbers_of(series: pd.Series) -> Floats:
     """Return numbers, or dates as days since 1970-01-01; NaN for other values."""
     if not pd.api.types.is_datetime64_any_dtype(series.dtype):
         numbers = pd.to_numeric(series, errors="coerce").to_numpy(np.float64, na_value=np.nan)

@@ -14,8 +14,9 @@ from hetviz.core.layout.guidance_boost import (
     guidance_affinities,
     move_linked_together,
     move_similar_along,
+    without_moved,
 )
-from hetviz.core.layout.pins import Pins
+from hetviz.core.layout.pins import Pins, tie_to
 from hetviz.core.layout.placement import median_places
 from hetviz.core.layout.sne import (
     PAPER_SCHEDULE,
@@ -128,6 +129,7 @@ class SneMap:
         degree_weight: float = 0.0,
         followers: Sequence[tuple[Ints, Ints]] = (),
         pins: Pins | None = None,
+        tie: float = 0.0,
     ) -> None:
         """Fit the map.
 
@@ -138,11 +140,16 @@ class SneMap:
             is proportional to both shares, so that hubs can have many neighbours.
         `pins`: Of placed rows. On a previous map of this method they start at their targets, as
             attraction fades with distance. A new map is turned so that they are close to them.
+        `tie`: Strength of the pull of items to their place on a previous map of this method.
         """
         placed = self.placed
         progress(0.0, "Finding a start")
         previous = None if earlier is None else placed.earlier(earlier, n_components)
         again = again and previous is not None
+        is_tied = bool(again and tie and pins is None)
+        if previous is not None and is_tied:
+            previous = without_moved(placed.graph, previous)
+            pins = tie_to(previous, tie)
         Y, phases = self._start(previous, again, n_components, rng, n_iter, exaggeration, paper)
         if again:
             phases = tuple(refit_schedule)
@@ -154,7 +161,7 @@ class SneMap:
         if pins is not None:
             if previous is None:
                 Y = pins.turned(Y)
-            elif again:
+            elif again and not is_tied:
                 Y = pins.moved(Y)
         mass = None
         if degree_weight > 0:

@@ -96,6 +96,9 @@ def spread(
     settings = scope.params(record.params)
     if "random_state" in kind.params:
         settings["random_state"] = record.seed
+    if "tie" in settings:
+        # It would hold items at their noisy start.
+        settings["tie"] = 0.0
     # A neighbour map of more axes is drawn, so short refits cannot start from its picture.
     fast = kind.n_short_refits > 0 and embedding.n_components <= 2
     is_table_link = _table_links(seen)
