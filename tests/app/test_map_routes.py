@@ -265,6 +265,7 @@ def test_search_ignores_case_and_accents_and_prefers_prefixes(sid: str) -> None:
     assert titles("éCLAIR") == ["Éclair", "ECLAIR", "tarte éclair"]
     assert titles("clair") == ["clair obscur", "Éclair", "ECLAIR", "tarte éclair"]
     assert titles("f-3") == ["tarte éclair"]
+    assert [item["detail"] for item in found_in(sid, "f-3", "names")] == ["Id: f-3"]
     assert titles("  tarte   ECLAIR ") == ["tarte éclair"]
     assert titles("nothing such") == titles("") == titles("   ") == []
     assert len(titles("f-")) == 8

@@ -61,7 +61,7 @@ def test_items_are_found_by_words_of_their_columns() -> None:
         {
             "name": ["Lear", "Miranda", "Viola", "Titus"],
             "plot": [
-                "A king divides his land",
+                "A king ♚ divides his land",
                 "An island and a storm",
                 "A storm, and a twin",
                 "He wins",
@@ -76,6 +76,9 @@ def test_items_are_found_by_words_of_their_columns() -> None:
     assert hetviz.find_items(data, "storm", n=1, by_meaning=False).attrs["n_found"] == 2
     # Words that begin with the query come before those that only contain it.
     assert hetviz.find_items(data, "win", by_meaning=False)["title"].tolist() == ["Titus", "Viola"]
+    # A single letter is not looked up in columns, a single sign of another kind is.
+    assert hetviz.find_items(data, "k", by_meaning=False).empty
+    assert hetviz.find_items(data, "♚", by_meaning=False)["title"].tolist() == ["Lear"]
     # A query may name the column, and a colon alone names none.
     assert hetviz.find_items(data, "PLOT: king", by_meaning=False)["id"].tolist() == ["a"]
     assert hetviz.find_items(data, "genre: king", by_meaning=False).empty

@@ -24,10 +24,10 @@ MAX_VALUE_CHARS = 60
 _MAX_HITS_CHECKED = 300
 _MAX_NAME_CHARS = 300
 # Occurrences of a word up to which matches are counted, so that each key is answered at once.
-_MAX_COUNTED, _MAX_CELLS_COUNTED = 200_000, 10_000
+_MAX_COUNTED, _MAX_CELLS_COUNTED = 200_000, 5_000
 _MAX_LOOKED_UP = 2_000
 _MIN_CELL_CHARS = 2
-_MAX_CELL_HITS = 2_000
+_MAX_CELL_HITS = 1_000
 _MAX_NUMBERS = 50
 _MAX_EXAMPLE_CHARS = 20
 # White space other than single spaces; line breaks separate the texts.
@@ -212,7 +212,8 @@ class CellMatches:
 
     values: list[ValueMatch]  # The best first
     columns: dict[int, str]  # By global row: the column with the text, the best first
-    is_complete: bool  # Whether all cells were looked at
+    has_all_values: bool  # Whether all cells of columns with values were looked at
+    has_all_texts: bool
 
 
 def get_cell_index(data: HeteroData) -> tuple[CellColumn, ...]:
@@ -231,16 +232,21 @@ def search_cells(data: HeteroData, query: str, *, count_all: bool = False) -> Ce
     name, colon, value = query[:MAX_QUERY_CHARS].partition(":")
     named = [part for part in index if colon and _is_named(part.name, _words_of(name))]
     words = _words_of(value if named else query)
-    if not named and sum(map(len, words)) < _MIN_CELL_CHARS:
-        return CellMatches([], {}, True)
-    needle, n_left = " ".join(words), data.n_rows if count_all else _MAX_CELL_HITS
+    needle = " ".join(words)
+    # One letter is in most cells, but one sign or emoji is not.
+    if not named and needle.isascii() and sum(map(len, words)) < _MIN_CELL_CHARS:
+        return CellMatches([], {}, True, True)
+    n_left = data.n_rows if count_all else _MAX_CELL_HITS
     max_counted = -1 if count_all else _MAX_CELLS_COUNTED
     values: list[tuple[int, ValueMatch]] = []
     columns: list[tuple[int, dict[int, str]]] = []
-    are_complete = True
-    for part in named or index:
+    has_all_values = has_all_texts = True
+    # Columns with few texts come first, so that values are found in any case.
+    for part in sorted(named or index, key=lambda part: len(part.bounds)):
         texts, is_complete = part.texts.find_rows_with(words, max_counted)
-        are_complete &= is_complete and len(texts) <= n_left
+        is_complete &= len(texts) <= n_left
+        has_all_values &= is_complete or not part.values
+        has_all_texts &= is_complete
         for text in texts[:n_left].tolist():
             rows, value = part.rows_with(text), part.values[text] if part.values else ""
             recurs = part.is_category or len(rows) > 1
@@ -255,7 +261,7 @@ def search_cells(data: HeteroData, query: str, *, count_all: bool = False) -> Ce
     for _, by_row in sorted(columns, key=lambda pair: pair[0]):
         for row, column in by_row.items():
             best.setdefault(row, column)
-    return CellMatches([value for _, value in values], best, are_complete)
+    return CellMatches([value for _, value in values], best, has_all_values, has_all_texts)
 
 
 def rows_with_value(data: HeteroData, dataset: str, column: str, value: str) -> Ints:

@@ -54,20 +54,23 @@ def find_results(
     like = _LIKE.fullmatch(query)
     groups: list[Group] = []
     if like is not None:
-        named = [row] if row is not None else search_names(data, like[1], 1).best
-        groups = _like_groups(state, run, named[0]) if named else []
-    names, cells = search_names(data, query), search_cells(data, query)
-    named_items = _items(state, run, names.best[: _MAX_LISTED["names"]])
+        like_rows = [row] if row is not None else search_names(data, like[1], 1).best
+        groups = _like_groups(state, run, like_rows[0]) if like_rows else []
+    names, cells = search_names(data, query), search_cells(data, "" if groups else query)
+    named = names.best[: _MAX_LISTED["names"]]
+    named_items = _items(state, run, named, {row: _id_text(data, row, query) for row in named})
     groups.append(_group("names", "Items", named_items, len(names.rows), names.is_complete))
     values = [_value(value) for value in cells.values[: _MAX_LISTED["values"]]]
-    groups.append(_group("values", "Values", values, len(cells.values), cells.is_complete))
+    groups.append(_group("values", "Values", values, len(cells.values), cells.has_all_values))
     named_rows = set(names.rows.tolist())
     columns = {row: name for row, name in cells.columns.items() if row not in named_rows}
     listed = [*columns][: _MAX_LISTED["texts"]]
     texts = _items(
         state, run, listed, {row: _snippet(data, row, columns[row], query) for row in listed}
     )
-    groups.append(_group("texts", "Items with these words", texts, len(columns), cells.is_complete))
+    groups.append(
+        _group("texts", "Items with these words", texts, len(columns), cells.has_all_texts)
+    )
     similar = meaning.find_by_meaning(data, query, session) if like is None else []
     new = [row for row in similar or () if row not in set(listed) | set(names.best)]
     note = "texts compared by a sentence model"
@@ -176,8 +179,16 @@ def _value(match: ValueMatch) -> JsonObject:
     }
 
 
+def _id_text(data: HeteroData, row: int, query: str) -> str:
+    """Return the id of an item whose title does not have the words of a query."""
+    item = find_item(data, row)
+    title = fold_text(item.title)
+    is_in_title = all(word in title for word in fold_text(query).split())
+    return "" if is_in_title else f"Id: {item.dataset.ids[item.row]}"
+
+
 def _snippet(data: HeteroData, row: int, column: str, query: str) -> str:
-    """Return a column and its text around the first word that was match."""
+    """Return a column and its text around the first word that matches."""
     item = find_item(data, row)
     text = " ".join(str(column_of(data, item.dataset.name, column).iloc[item.row]).split())
     word = fold_text(query.partition(":")[2] or query).split()[:1]
