@@ -10,6 +10,7 @@ import { FOCUS, HIDDEN, Renderer, SELECTED, abilities, dotSize } from "./rendere
 import { RowGrid, listedRows } from "./row_grid.js";
 import { makeChart } from "./scatter_chart.js";
 import { Terrain } from "./terrain.js";
+import { NO_MATCH, folded, rank } from "./text_search.js";
 import { View, prefersReducedMotion, interpolateCamera, ease } from "./view.js";
 
 /** @type {any} */
@@ -17,6 +18,7 @@ const D = JSON.parse(document.getElementById("data")?.textContent ?? "");
 /** @type {(id: string) => any} */
 const $ = (id) => document.getElementById(id);
 const MAX_LISTED = 50; // listed matches
+const MIN_COLUMN_LETTERS = 2; // single letters are in most columns
 const N_NEAREST = 10; // listed neighbours
 const MANY_ITEMS = 50000; // items from which a search waits for a pause in typing
 const MARGIN_PX = 24; // pixels around the whole map
@@ -360,10 +362,11 @@ function point(x, y) {
   });
 }
 
-/** @param {number} i */
-function listEntry(i) {
-  const button = make("button", title(i), { type: "button" });
-  button.append(" ", make("small", kind(i)));
+/** A button that goes to an item. @param {number} i @param {string} column where the words were found */
+function listEntry(i, column = "") {
+  const image = picture(i);
+  const button = make("button", undefined, { type: "button" });
+  button.append(...(image ? [image] : []), title(i), " ", make("small", column ? `${kind(i)}, ${column}` : kind(i)));
   button.onclick = () => pick(i, true);
   const item = make("li");
   item.append(button);
@@ -396,7 +399,7 @@ function pick(i, fly = false) {
       const word = at[i - starts[datasetOf[i]]];
       if (word >= 0) list.append(make("dt", name), make("dd", words[word]));
     }
-    nearList.append(...nearest(i).map(listEntry));
+    nearList.append(...nearest(i).map((j) => listEntry(j)));
     panel.replaceChildren(...(image ? [image] : []), make("h2", title(i)), make("p", `${kind(i)} · ${id(i)}`), list, make("h2", "Closest items on the map"), nearList);
     $("status").textContent = `${title(i)}, ${kind(i)}`;
     if (fly) flyTo(i);
@@ -406,21 +409,50 @@ function pick(i, fly = false) {
 
 // ---------------------------------------------------------------------------- search and legend
 
+/**
+ * Text of the first column of an item with the words of a query, or "". A query "COLUMN: WORDS" names the column.
+ * @param {string} query
+ */
+function columnsWith(query) {
+  const [before, after] = query.split(/: ?(.*)/);
+  const isNamed = after !== undefined && facts.flat().some(({ name }) => folded(name).includes(before));
+  const found = facts.map((columns) => columns.flatMap(({ name, words, at, number }) => {
+    if (isNamed ? !folded(name).includes(before) : number || query.length < MIN_COLUMN_LETTERS) return [];
+    const fits = words.map((word) => rank(folded(word), isNamed ? after : query) < NO_MATCH);
+    return fits.includes(true) ? [{ name, words, at, fits }] : [];
+  }));
+  return (i) => {
+    const row = i - starts[datasetOf[i]];
+    const column = found[datasetOf[i]].find(({ at, fits }) => fits[at[row]]);
+    return column ? `${column.name}: ${column.words[column.at[row]]}` : "";
+  };
+}
+
 function search() {
-  const words = $("search").value.trim().toLowerCase();
+  const query = folded($("search").value);
   matches = null;
   $("matches").replaceChildren();
-  if (words) {
-    searchTexts ??= D.titles.map((text, i) => (D.ids[i] === null ? text : `${text} ${D.ids[i]}`).toLowerCase());
-    const texts = searchTexts ?? [];
-    matches = [];
+  let nInColumns = 0;
+  if (query) {
+    const texts = searchTexts ??= D.titles.map((text, i) => folded(D.ids[i] === null ? text : `${text} ${D.ids[i]}`));
+    const inColumn = columnsWith(query);
+    const byRank = Array.from({ length: NO_MATCH + 1 }, () => /** @type {number[]} */ ([]));
     for (let i = 0; i < n; i++) {
-      if (isDrawable(i) && charts.passes(i) && texts[i].includes(words)) matches.push(i);
+      if (!isDrawable(i) || !charts.passes(i)) continue;
+      const place = rank(texts[i], query);
+      if (place < NO_MATCH || inColumn(i)) byRank[place].push(i);
     }
-    $("matches").append(...matches.slice(0, MAX_LISTED).map(listEntry));
+    // Names come first, the best and shortest first.
+    for (const rows of byRank.slice(0, NO_MATCH)) rows.sort((a, b) => texts[a].length - texts[b].length);
+    nInColumns = byRank[NO_MATCH].length;
+    matches = byRank.flat();
+    const nNamed = matches.length - nInColumns;
+    $("matches").append(...matches.slice(0, MAX_LISTED).map((i, k) => listEntry(i, k < nNamed ? "" : inColumn(i))));
   }
   const first = matches && matches.length > MAX_LISTED ? `, first ${MAX_LISTED} listed` : "";
-  $("count").textContent = matches ? `${thousands(matches.length)} found${first}` : "";
+  const inColumns = nInColumns ? `, ${thousands(nInColumns)} by their columns` : "";
+  $("count").textContent = !matches ? "" : matches.length ? `${thousands(matches.length)} found${inColumns}${first}`
+    : "Nothing found in names and columns. Try fewer letters, or COLUMN: WORD.";
   updateStates();
 }
 

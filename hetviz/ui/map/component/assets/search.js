@@ -5,6 +5,7 @@ import { closest, h, icon, set, thousands } from "./dom.js";
 import { isNotebook, request } from "./requests.js";
 import { TABS, openTab } from "./panel.js";
 import { rowsOf } from "./pick.js";
+import { NO_MATCH, folded, rank } from "./text_search.js";
 
 /** @import { HetMap } from "./map.js" */
 
@@ -54,21 +55,9 @@ function onMap(run, tries = 50) {
   }
 }
 
-/** Text without case and accents. @param {string} text */
-const folded = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
-
-/** How well a text fits: 0 equal, 1 begins with it, 2 a word does, 3 contains all words; 4 does not. @param {string} text @param {string} query */
-function rank(text, query) {
-  const plain = folded(text);
-  if (plain === query) return 0;
-  if (plain.startsWith(query)) return 1;
-  if (plain.includes(` ${query}`)) return 2;
-  return query.split(/\s+/).every((word) => plain.includes(word)) ? 3 : 4;
-}
-
 /** The options whose title fits, the best first. @template {SearchResult} T @param {T[]} options @param {string} query */
 function fitting(options, query) {
-  return options.map((option) => ({ option, at: rank(option.title, query) })).filter(({ at }) => at < 4)
+  return options.map((option) => ({ option, at: rank(folded(option.title), query) })).filter(({ at }) => at < NO_MATCH)
     .sort((a, b) => a.at - b.at).map(({ option }) => option);
 }
 
@@ -158,14 +147,14 @@ export class Search {
     const groups = found.groups;
     for (const part of groups) this.complete(part, text);
     if (this.field) return groups.filter(({ options }) => options.every(({ kind }) => kind === "item"));
-    const query = folded(text).replace(/\s+/g, " ");
+    const query = folded(text);
     if (!query) return [];
     const colourOnly = COLOUR_QUERY.test(query);
     const others = colourOnly ? [this.colours(query.replace(COLOUR_QUERY, ""))]
       : [this.regions(query), this.datasets(query), this.colours(query), this.commands(query)];
     const ranked = [...colourOnly ? [] : groups, ...others].filter(({ options }) => options.length);
     // Similar items follow what has the words.
-    const order = ({ key, options }) => (/^(alike|near)/.test(key) ? -1 : key === "meaning" ? 6 : key === "texts" ? 5 : rank(options[0].title, query));
+    const order = ({ key, options }) => (/^(alike|near)/.test(key) ? -1 : key === "meaning" ? 6 : key === "texts" ? 5 : rank(folded(options[0].title), query));
     return ranked.sort((a, b) => order(a) - order(b));
   }
 
