@@ -229,7 +229,7 @@ export class Search {
     this.options = [];
     const notes = [];
     const isEmpty = !groups.length && !found.pending;
-    if (isEmpty && text) notes.push(h("div", { class: "hv-none", role: "option", "aria-disabled": "true" }, "Nothing found", h("small", {}, found.note)));
+    if (isEmpty && text) notes.push(h("div", { class: "hv-search-none", role: "option", "aria-disabled": "true" }, "Nothing found", h("small", {}, found.note)));
     if (isEmpty && !this.field && found.examples.length) {
       groups.push({ key: "examples", title: text ? "Try instead" : "Try", options: found.examples.map((title) => ({ title, icon: "search", run: () => this.ask(title) })) });
     }
