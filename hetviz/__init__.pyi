@@ -47,11 +47,13 @@ from hetviz.data.model.links import Links as Links
 from hetviz.data.model.splits import HoldoutSplits as HoldoutSplits
 from hetviz.data.model.statements import statements as statements
 from hetviz.data.queries.groups import named_groups as named_groups
+from hetviz.data.queries.saved_views import SavedView as SavedView
 from hetviz.exports.export import export as export
 from hetviz.exports.model import load_model as load_model
 from hetviz.exports.model import save_model as save_model
 from hetviz.exports.report import write_report as write_report
 from hetviz.exports.result import load_run as load_run
+from hetviz.exports.stories import load_views as load_views
 from hetviz.features.item_search import find_items as find_items
 from hetviz.features.item_search import find_values as find_values
 from hetviz.features.map_columns import map_from_columns as map_from_columns
@@ -108,6 +110,7 @@ __all__ = [
     "HoldoutSplits",
     "Labels",
     "Links",
+    "SavedView",
     "alike_by",
     "clusters",
     "compare",
@@ -140,6 +143,7 @@ __all__ = [
     "load",
     "load_model",
     "load_run",
+    "load_views",
     "make_features",
     "map_from_columns",
     "merge_guidance",

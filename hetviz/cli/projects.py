@@ -57,6 +57,7 @@ def _project(args: argparse.Namespace) -> int:
         f"Guidance:     {summary.links:,} links, {summary.comparisons:,} comparisons",
         f"Maps:         {summary.maps:,}",
         f"Clusters:     {summary.clusters:,}",
+        f"Saved views:  {summary.views:,}",
         f"Steps:        {summary.steps:,}",
         f"Last changed: {summary.changed or 'never'}",
         *notes,
@@ -111,6 +112,12 @@ def add_export(command: argparse.ArgumentParser) -> None:
         metavar="N",
         help="for a recipe over files: maximum number of random rows (all)",
     )
+    command.add_argument(
+        "--views",
+        default=(),
+        metavar="FILE",
+        help="html and hetviz: views that are presented, from a project or a JSON file",
+    )
     add_number(command, "--k", 10, "number of nearest items per dataset")
     command.add_argument(
         "--exact", action="store_true", help="CSV: do not escape cells that look like formulas"
@@ -153,6 +160,7 @@ def _export(args: argparse.Namespace) -> int:
             k=args.k,
             exact=args.exact,
             spread=spread,
+            views=args.views,
         )
         for file in args.file
     ]

@@ -9,3 +9,4 @@ from hetviz.data.model.links import Links as Links
 from hetviz.data.model.statements import statements as statements
 from hetviz.data.queries.filters import Filter as Filter
 from hetviz.data.queries.filters import passing as passing
+from hetviz.data.queries.saved_views import SavedView as SavedView

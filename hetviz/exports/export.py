@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from numpy.typing import ArrayLike
 
-from hetviz.data import Embedding, HeteroData
+from hetviz.data import Embedding, HeteroData, SavedView
 from hetviz.errors import ParameterError
 from hetviz.exports.containers import anndata_bytes, projector_bytes
 from hetviz.exports.figures import (
@@ -23,6 +23,7 @@ from hetviz.exports.interactive import interactive_map
 from hetviz.exports.networks import GRAPH_FORMATS, network_bytes
 from hetviz.exports.project import project_bytes
 from hetviz.exports.reproduce import embedding_recipe
+from hetviz.exports.stories import load_views, resolve_views
 from hetviz.exports.tables import (
     TABLE_FORMATS,
     atlas_table,
@@ -78,6 +79,7 @@ def export(
     k: int = 10,
     exact: bool = False,
     spread: Spread | None = None,
+    views: Sequence[SavedView] | str | Path = (),
 ) -> Path:
     """Write a figure, a table or an interactive page of a map.
 
@@ -139,6 +141,9 @@ def export(
         CSV only: write texts unchanged, even if a spreadsheet would read them as a formula.
     spread : Spread, optional
         Result of `hetviz.spread`: "coordinates" and "selection" get a column of it.
+    views : sequence of SavedView, or path
+        Views that the interactive page presents one after the other, and that a project keeps. A
+        path is read by `hetviz.load_views`.
 
     Returns
     -------
@@ -173,9 +178,13 @@ def export(
         terrain=terrain,
         palette=dict(palette or {}),
     )
+    saved_views = load_views(views) if isinstance(views, (str, Path)) else views
     if chosen == "map" and form == "html":
         colours = colouring_of(data, embedding, colour, settings.palette)
-        page = interactive_map(data, embedding, colours, title=title, hidden=hidden, names=names)
+        resolved = resolve_views(data, embedding, saved_views, colours, hidden)
+        page = interactive_map(
+            data, embedding, colours, title=title, hidden=hidden, names=names, views=resolved
+        )
         return write_file(path, page.encode())
     if chosen == "map":
         return write_file(path, map_bytes(data, embedding, settings, form, title=title))
@@ -184,7 +193,7 @@ def export(
     if chosen == "graph":
         return write_file(path, network_bytes(data, embedding, form))
     if chosen == "project":
-        return write_file(path, project_bytes(data, embedding, Path(path).stem))
+        return write_file(path, project_bytes(data, embedding, Path(path).stem, saved_views))
     if chosen == "recipe":
         return write_file(path, embedding_recipe(embedding, settings, title))
     if chosen in _CONTAINERS:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from numbers import Real
@@ -12,7 +12,7 @@ from typing import cast
 import numpy as np
 import pandas as pd
 
-from hetviz._text import format_number, is_name, is_word, shorten
+from hetviz._text import count, format_number, is_name, is_word, shorten
 from hetviz._types import Array, Floats, Ints, JsonObject
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.errors import DataError
@@ -23,7 +23,8 @@ from hetviz.plots.label_placement import NAME_FONT, Frame, drawn_name, name_anch
 from hetviz.plots.palette import Theme, number_scale, pale, shape_of, text_colour, tokens
 from hetviz.plots.paper_map import category_of_region, named_levels
 from hetviz.plots.planar import points_to_draw, proposed_text, unconnected_note
-from hetviz.plots.points import bundle_script, read_chart_style
+from hetviz.plots.points import bundle_script, read_style
+from hetviz.plots.saved_views import ResolvedView, in_focus
 from hetviz.runs.cluster.regions import RegionLevel
 
 PICTURE_BYTES = 12_000_000
@@ -67,6 +68,7 @@ def interactive_map(
     names: str = "groups",
     regions: Sequence[RegionLevel] | None = None,
     charts: Sequence[PageChart] = (),
+    views: Sequence[ResolvedView] = (),
 ) -> str:
     """Return a map as one HTML page. `names` and `regions` are those of `paper_map`."""
     picture = points_to_draw(embedding)
@@ -81,19 +83,25 @@ def interactive_map(
     frame = Frame.around(picture.points[rows])
     notes = [*picture.notes, *unconnected_note(embedding, hidden)]
     facts, left_out = _facts(data, rows, [name for name in data.datasets if name not in hidden])
-    content = _content(data, colouring, picture.points, rows, frame, hidden, picture_bytes) | {
-        "facts": facts
-    }
+    content = _content(data, picture.points, rows, frame, hidden, picture_bytes) | {"facts": facts}
     content |= _charts(data, rows, hidden, charts)
     by_region = names.startswith("regions")
-    levels = named_levels(data, picture.points, colouring, regions) if by_region else ()
-    if levels:
-        content["names"] = [
-            {**name, "rank": rank}
-            for rank, region in enumerate(levels)
-            for name in _region_names(region, colouring, rows, picture.points, frame)
-        ]
-        content["named"] = [_text(_true_codes(region)[rows], "<i2") for region in levels]
+
+    def colour_part(colours: Colouring) -> JsonObject:
+        """Return what the page needs to show a colouring."""
+        part = _colours(colours, picture.points, rows, frame)
+        levels = named_levels(data, picture.points, colours, regions) if by_region else ()
+        if levels:
+            part["names"] = [
+                {**name, "rank": rank}
+                for rank, region in enumerate(levels)
+                for name in _region_names(region, colours, rows, picture.points, frame)
+            ]
+            part["named"] = [_text(_true_codes(region)[rows], "<i2") for region in levels]
+        return part
+
+    content |= colour_part(colouring)
+    content |= _views(data, views, colouring, rows, frame, hidden, colour_part)
     if left_out:
         notes.append(f"Too large for this file: {', '.join(left_out)}.")
     if outside := frame.outside:
@@ -112,6 +120,7 @@ def interactive_map(
         '<button id="reset" type="button">Show the whole map</button>'
         '<button id="table" type="button" aria-expanded="false" aria-controls="items">'
         "Show table</button>"
+        f"{_present_button(len(views))}"
         '<button id="terrain" type="button" aria-pressed="true">Terrain</button>'
         '<button id="theme" type="button">Dark theme</button></div>'
         '<div id="legend" class="tools" role="group" aria-label="Datasets and categories"></div>'
@@ -130,13 +139,12 @@ def interactive_map(
         '<p id="status" class="hidden" role="status"></p>'
     )
     script = bundle_script(read_asset("interactive.js"))
-    style = read_asset("interactive.css") + read_chart_style()
+    style = read_asset("interactive.css") + read_style()
     return html_page(heading, body, style, script, content)
 
 
 def _content(
     data: HeteroData,
-    colours: Colouring,
     points: Floats,
     rows: Ints,
     frame: Frame,
@@ -156,28 +164,14 @@ def _content(
     by_degree = np.argsort(-degree, kind="stable")
     titles = [str(parts[d].display_names[r]) for d, r in zip(owner, local, strict=True)]
     ids = [str(parts[d].ids[r]) for d, r in zip(owner, local, strict=True)]
-    numbers = colours.option.kind == "numbers"
     counts = np.bincount(owner, minlength=len(parts))
     # File names and running ids are not written on the map.
     nameable = (k for k in by_degree.tolist() if is_name(titles[k], ids[k]) and is_word(titles[k]))
-    code = colours.code[rows]
     return {
         "at": _text(positions, "<f4"),
         "frame": ((frame.high - frame.low) * scale).tolist(),
         "ids": [None if _has_id(name, id) else id for id, name in zip(ids, titles, strict=True)],
         "titles": titles,
-        "code": _text(code, "<i2"),
-        "pale": "" if colours.is_pale is None else _text(colours.is_pale[rows], "|u1"),
-        "borrowed": "" if colours.is_borrowed is None else _text(colours.is_borrowed[rows], "|u1"),
-        "value": _text(_steps(colours, rows), "|u1") if numbers else "",
-        "numbers": _range(colours) if numbers else "",
-        "byDataset": colours.option.kind == "dataset",
-        "categories": [shorten(display_name(name), 40) for name in colours.categories],
-        "rest": [] if numbers else [
-            [code_of, word]
-            for code_of, word in ((OTHER, "Other"), (NO_VALUE, "No value"))
-            if (code == code_of).any()
-        ],
         "datasets": [
             {
                 "name": name,
@@ -192,17 +186,86 @@ def _content(
             for name in layers
         ],
         "pictures": _pictures(parts, owner, local, by_degree, picture_bytes),
-        "names": [] if numbers else _names(
+        "order": list(islice(nameable, _MAX_NAMES)),
+        "help": _HELP,
+    }  # fmt: skip
+
+
+def _colours(colours: Colouring, points: Floats, rows: Ints, frame: Frame) -> JsonObject:
+    numbers = colours.option.kind == "numbers"
+    code = colours.code[rows]
+    return {
+        "code": _text(code, "<i2"),
+        "pale": "" if colours.is_pale is None else _text(colours.is_pale[rows], "|u1"),
+        "borrowed": "" if colours.is_borrowed is None else _text(colours.is_borrowed[rows], "|u1"),
+        "value": _text(_steps(colours, rows), "|u1") if numbers else "",
+        "numbers": _range(colours) if numbers else "",
+        "byDataset": colours.option.kind == "dataset",
+        "categories": [shorten(display_name(name), 40) for name in colours.categories],
+        "rest": []
+        if numbers
+        else [
+            [code_of, word]
+            for code_of, word in ((OTHER, "Other"), (NO_VALUE, "No value"))
+            if (code == code_of).any()
+        ],
+        "names": []
+        if numbers
+        else _names(
             [display_name(name) for name in colours.categories],
-            colours.own_code, rows, points, frame
+            colours.own_code,
+            rows,
+            points,
+            frame,
         ),
         # The group of each row, for whose items its name is shown.
         "named": [] if numbers else [_text(colours.own_code[rows], "<i2")],
-        "order": list(islice(nameable, _MAX_NAMES)),
         "light": _palette(colours, "light"),
         "dark": _palette(colours, "dark"),
-        "help": _HELP,
-    }  # fmt: skip
+    }
+
+
+def _views(
+    data: HeteroData,
+    views: Sequence[ResolvedView],
+    usual: Colouring,
+    rows: Ints,
+    frame: Frame,
+    hidden: Collection[str],
+    colour_part: Callable[[Colouring], JsonObject],
+) -> JsonObject:
+    """Return the saved views, and the colourings that they need besides the usual one."""
+    parts: list[JsonObject] = []
+    numbers = {(usual.option.key, usual.swatches): 0}
+    layers = [name for name in data.datasets if name not in hidden]
+    scale, low = _page_scale(frame), frame.low
+    listed: list[JsonObject] = []
+    for item in views:
+        key = item.colours.option.key, item.colours.swatches
+        if key not in numbers:
+            parts.append(colour_part(item.colours))
+            numbers[key] = len(parts)
+        selected = np.isin(rows, item.rows)
+        focus = in_focus(data, item)
+        lit = selected if focus is None else focus[rows]
+        camera = item.camera and {
+            axis: [(end - low[k]) * scale for end in item.camera[axis]]
+            for k, axis in enumerate(("x", "y"))
+        }
+        listed.append(
+            {
+                "text": item.view.text,
+                "notes": list(item.notes),
+                "colours": numbers[key],
+                "shown": _text(item.shown[rows], "|u1"),
+                "selected": _text(selected, "|u1") if selected.any() else "",
+                "lit": _text(lit, "|u1") if focus is not None or selected.any() else "",
+                "hidden": [layers.index(name) for name in item.hidden if name in layers],
+                "hiddenCodes": item.legend.hidden,
+                "camera": camera,
+            }
+        )
+    return {"views": listed, "colourings": parts}
 
 
 def _charts(
@@ -262,6 +325,12 @@ def _range(colours: Colouring) -> str:
     low, high = colours.ends
     scale = ", logarithmic" if colours.is_log else ""
     return f"Colour: {colours.option.title}, from {low:,.3g} (dark) to {high:,.3g} (light){scale}"
+
+
+def _present_button(n_views: int) -> str:
+    if not n_views:
+        return ""
+    return f'<button id="present" type="button">Present {count(n_views, "view")}</button>'
 
 
 def _page_scale(frame: Frame) -> float:

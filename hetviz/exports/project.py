@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import fields
+from collections.abc import Sequence
+from dataclasses import fields, replace
 from pathlib import Path
 
 from hetviz.algorithms.registry import get_method
-from hetviz.data import Embedding, HeteroData
+from hetviz.data import Embedding, HeteroData, SavedView
 from hetviz.io.bundle.saving import bundle_bytes
 from hetviz.jobs.tasks.maps import figures_of
 from hetviz.runs.embed.run import EmbeddingOrigin, MapResult, Run
-from hetviz.workspace import OpenBundle, RecordMap, SetTitle, Workspace, save_project
+from hetviz.workspace import OpenBundle, RecordMap, SaveView, SetTitle, Workspace, save_project
 from hetviz.workspace.store.blobs import BlobStore
 from hetviz.workspace.store.maps import pack_map
 
 
-def project_bytes(data: HeteroData, embedding: Embedding, title: str = "") -> bytes:
+def project_bytes(
+    data: HeteroData, embedding: Embedding, title: str = "", views: Sequence[SavedView] = ()
+) -> bytes:
     """Return data and map as a project file."""
     with tempfile.TemporaryDirectory() as folder:
         workspace = Workspace(BlobStore(Path(folder)))
         fill_workspace(workspace, data, embedding, title)
+        for view in views:
+            workspace.do(SaveView(replace(view, id="")))
         return save_project(workspace)
 
 

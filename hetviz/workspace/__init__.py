@@ -38,6 +38,9 @@ from hetviz.workspace.commands.runs import RecordMap as RecordMap
 from hetviz.workspace.commands.runs import RenameRun as RenameRun
 from hetviz.workspace.commands.runs import StarRun as StarRun
 from hetviz.workspace.commands.runs import StartJob as StartJob
+from hetviz.workspace.commands.saved_views import DropView as DropView
+from hetviz.workspace.commands.saved_views import MoveView as MoveView
+from hetviz.workspace.commands.saved_views import SaveView as SaveView
 from hetviz.workspace.commands.state import ORIGINAL_MAP as ORIGINAL_MAP
 from hetviz.workspace.commands.state import ClusterAssignment as ClusterAssignment
 from hetviz.workspace.commands.state import Finding as Finding

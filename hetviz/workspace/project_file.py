@@ -363,11 +363,12 @@ class Summary:
 
     title: str
     datasets: dict[str, int]  # Number of rows of each dataset.
-    # `links`, `comparisons`, `maps`, `clusters`, `steps`: counts.
+    # `links`, `comparisons`, `maps`, `clusters`, `views`, `steps`: counts.
     links: int
     comparisons: int
     maps: int
     clusters: int
+    views: int
     steps: int
     changed: str  # Time of the last change: ISO 8601, UTC; empty if none.
 
@@ -385,6 +386,7 @@ def summarize(workspace: Workspace) -> Summary:
         0 if data is None or data.comparisons is None else len(data.comparisons),
         len(state.runs),
         0 if state.clustering is None else len(state.clustering.names),
+        len(state.saved_views),
         len(acts),
         str(acts[-1].get("at", "")) if acts else "",
     )

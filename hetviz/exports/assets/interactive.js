@@ -7,6 +7,7 @@ import { Crossfilter, codedColumn, columnLinks } from "./crossfilter.js";
 import { h } from "./dom.js";
 import { FlatRenderer, MAX_DRAWN } from "./flat_renderer.js";
 import { FOCUS, HIDDEN, Renderer, SELECTED, abilities, dotSize } from "./renderer.js";
+import { Presenter } from "./presenter.js";
 import { RowGrid, listedRows } from "./row_grid.js";
 import { makeChart } from "./scatter_chart.js";
 import { Terrain } from "./terrain.js";
@@ -24,6 +25,8 @@ const MANY_ITEMS = 50000; // items from which a search waits for a pause in typi
 const MARGIN_PX = 24; // pixels around the whole map
 const SETTLED_MS = 130; // ms without movement before names are placed again
 const FLIGHT_MS = 350; // ms to an item
+const VIEW_MS = 900; // ms to a saved view
+const MAX_NAMED = 12; // names of selected items of a view
 
 function numbers(text, Type) {
   const fullView = atob(text);
@@ -33,11 +36,15 @@ function numbers(text, Type) {
 }
 
 const pos = numbers(D.at, Float32Array);
-const code = numbers(D.code, Int16Array);
-const pale = D.pale ? numbers(D.pale, Uint8Array) : null;
-const borrowed = D.borrowed ? numbers(D.borrowed, Uint8Array) : null;
-const named = D.named.map((text) => numbers(text, Int16Array)); // by level: the named group of each item
-const value = D.value ? numbers(D.value, Uint8Array) : null;
+/** Flags of the items as text, null for an empty one. @param {string} text */
+const flagsOf = (text) => (text ? numbers(text, Uint8Array) : null);
+/** A colouring with its arrays: the page has its own, and views can have others. @param {any} part */
+const decodeColours = (part) => ({
+  ...part, code: numbers(part.code, Int16Array), pale: flagsOf(part.pale), borrowed: flagsOf(part.borrowed), value: flagsOf(part.value),
+  named: part.named.map((text) => numbers(text, Int16Array)), // by level: the named group of each item
+});
+const colourings = [D, ...D.colourings].map(decodeColours);
+let [colouring] = colourings;
 const n = pos.length / 2;
 const datasetOf = new Uint8Array(n); // dataset of each item
 const starts = [];
@@ -56,9 +63,9 @@ const hiddenCodes = new Set(); // hidden categories
 const state = new Uint8Array(n);
 // Paler items only take the colour of what they link to.
 /** @param {number} i */
-const isCodeHidden = (i) => !pale?.[i] && hiddenCodes.has(code[i]);
+const isCodeHidden = (i) => !colouring.pale?.[i] && hiddenCodes.has(colouring.code[i]);
 /** Whether the legend shows an item. @param {number} i */
-const isDrawable = (i) => !hiddenDatasets.has(datasetOf[i]) && !isCodeHidden(i);
+const isDrawable = (i) => (!story || story.shown[i] === 1) && !hiddenDatasets.has(datasetOf[i]) && !isCodeHidden(i);
 /** @type {any} */
 let drawer = null;
 const terrain = new Terrain();
@@ -75,6 +82,8 @@ let matches = null; // rows that match the search
 let labels = []; // names on the map
 /** @type {any} */
 let flight = null;
+/** @type {any} */
+let story = null; // the view that is presented, with its flags of items
 let frame = 0;
 let isFitted = false;
 let placementTimer = 0;
@@ -93,7 +102,7 @@ const title = (i) => D.titles[i] || id(i);
 const id = (i) => D.ids[i] ?? D.titles[i];
 /** @param {number} i */
 const isShown = (i) => !(state[i] & HIDDEN);
-const palette = () => (dark ? D.dark : D.light);
+const palette = () => (dark ? colouring.dark : colouring.light);
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 /** @param {number} count */
 const thousands = (count) => count.toLocaleString("en");
@@ -136,6 +145,7 @@ function updateRenderer() {
   drawer.setShapes(D.datasets.map(({ shape, factor }) => ({ shape, size: factor })));
   drawer.layout(pos);
   const { colours } = palette();
+  const { value, code, pale } = colouring;
   const colour = value?.slice() ?? Uint8Array.from(code, (c) => (c < 0 ? 0 : 1 + (c % colours.length)));
   const nColours = value ? palette().scale.length : colours.length;
   if (pale) colour.forEach((c, i) => { if (c && pale[i]) colour[i] = c + nColours; });
@@ -149,8 +159,9 @@ function updateStates() {
   visible = 0;
   for (let i = 0; i < n; i++) {
     const isHidden = !isDrawable(i) || !charts.passes(i);
-    state[i] = isHidden ? HIDDEN : i === selected && matches ? SELECTED : 0;
+    state[i] = isHidden ? HIDDEN : (story ? story.selected?.[i] : i === selected && matches) ? SELECTED : 0;
     if (!isHidden) visible += 1;
+    if (story?.lit?.[i]) state[i] |= FOCUS;
   }
   if (matches) for (const i of matches) state[i] |= FOCUS;
   drawer.setBytes({ state: state.slice() });
@@ -167,6 +178,7 @@ function drawTerrain() {
     return;
   }
   const { colours, scale, ghost } = palette();
+  const { value } = colouring;
   const listed = value ? scale : colours;
   terrain.draw({
     pos, ...drawer.sampleInView(), isShown: shownFlags, slot: slots, nColours: listed.length,
@@ -211,7 +223,7 @@ function resize() {
   Object.assign(canvas, { width: Math.round(w * ratio), height: Math.round(h * ratio) });
   ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
   const before = view.s / view.fitted;
-  Object.assign(view, { W: w, H: h, clear: { left: MARGIN_PX, top: MARGIN_PX, right: MARGIN_PX, bottom: MARGIN_PX } });
+  Object.assign(view, { W: w, H: h, clear: { left: MARGIN_PX, top: MARGIN_PX, right: MARGIN_PX, bottom: MARGIN_PX + (story ? presenter.element.offsetHeight + MARGIN_PX : 0) } });
   const all = fullView();
   if (isFitted) view.s = before * all.s;
   else view.go(all);
@@ -220,19 +232,19 @@ function resize() {
   moved();
 }
 
-function moveCamera(to) {
+function moveCamera(to, ms = FLIGHT_MS) {
   if (prefersReducedMotion()) {
     view.go(to);
     moved();
     return;
   }
-  flight = { from: view.at(), to, begun: performance.now() };
+  flight = { from: view.at(), to, begun: performance.now(), ms };
   requestDraw();
 }
 
 /** @param {number} now */
 function fly(now) {
-  const share = Math.min(Math.max((now - flight.begun) / FLIGHT_MS, 0), 1);
+  const share = Math.min(Math.max((now - flight.begun) / flight.ms, 0), 1);
   view.go(interpolateCamera(flight.from, flight.to, ease(share)));
   if (share === 1) {
     flight = null;
@@ -262,7 +274,7 @@ const heading = canvas.getAttribute("aria-label");
 
 /** Whether an item is shown that a name is true of. */
 function isHeld({ rank, of }) {
-  const group = named[rank ?? 0];
+  const group = colouring.named[rank ?? 0];
   for (let i = 0; i < n; i++) if (group[i] === of && isShown(i)) return true;
   return false;
 }
@@ -285,7 +297,8 @@ function placeLabels() {
     return true;
   };
   const drawn = [];
-  for (const name of D.names) {
+  for (const i of story?.named ?? []) put(cut(title(i)), [pos[2 * i], pos[2 * i + 1]], 13, "600 12.5px system-ui, sans-serif", css("--ink"));
+  for (const name of colouring.names) {
     if (hiddenCodes.has(name.code)) continue;
     const land = name.code === null ? css("--ink") : p.texts[name.code % p.texts.length];
     // Names of quarters are smaller and have no colour.
@@ -314,7 +327,7 @@ function drawLabels() {
     ctx.fillText(text, x, y);
   }
   ctx.strokeStyle = css("--ink");
-  for (const [i, width] of [[hover, 1.5], [selected, 2.5]]) {
+  for (const [i, width] of [[hover, 1.5], ...(story ? story.named : [selected]).map((i) => [i, 2.5])]) {
     if (i < 0 || !isShown(i)) continue;
     ctx.lineWidth = width;
     ctx.beginPath();
@@ -328,8 +341,9 @@ function drawLabels() {
 /** @param {number} i */
 function kind(i) {
   const parts = [D.datasets[datasetOf[i]].name];
-  if (code[i] >= 0 && !value && !D.byDataset) {
-    const name = D.categories[code[i]];
+  const { code, value, byDataset, categories, borrowed } = colouring;
+  if (code[i] >= 0 && !value && !byDataset) {
+    const name = categories[code[i]];
     parts.push(borrowed?.[i] ? `mostly ${name}, by links` : name);
   }
   return parts.join(" · ");
@@ -478,12 +492,13 @@ function legend() {
   const p = palette();
   /** @param {number} k */
   const of = (k) => p.colours[k % p.colours.length];
-  const coloured = !D.byDataset && !value;
+  const { byDataset, categories, rest, numbers, value, pale } = colouring;
+  const coloured = !byDataset && !value;
   $("legend").replaceChildren(
-    ...D.datasets.map((d, k) => toggle(`${d.name} ${thousands(d.count)}`, hiddenDatasets, k, d.glyph, D.byDataset ? of(k) : "")),
-    ...(coloured ? D.categories.map((name, k) => toggle(name, hiddenCodes, k, "●", of(k))) : []),
-    ...(coloured ? D.rest.map(([k, name]) => toggle(name, hiddenCodes, k, "●", p.ghost)) : []),
-    ...(D.numbers ? [make("span", D.numbers)] : []),
+    ...D.datasets.map((d, k) => toggle(`${d.name} ${thousands(d.count)}`, hiddenDatasets, k, d.glyph, byDataset ? of(k) : "")),
+    ...(coloured ? categories.map((name, k) => toggle(name, hiddenCodes, k, "●", of(k))) : []),
+    ...(coloured ? rest.map(([k, name]) => toggle(name, hiddenCodes, k, "●", p.ghost)) : []),
+    ...(numbers ? [make("span", numbers)] : []),
     ...(pale?.includes(1) ? [make("span", "Paler: colour of what they link to")] : []));
 }
 
@@ -491,6 +506,7 @@ function theme() {
   document.documentElement.classList.toggle("dark", dark);
   $("theme").textContent = dark ? "Light theme" : "Dark theme";
   const p = palette();
+  const { value, pale } = colouring;
   drawer.ground = css("--bg");
   drawer.hatch = css("--mute");
   drawer.setColors([p.ghost, ...(value ? p.scale : p.colours), ...(pale ? p.pale : [])]);
@@ -540,7 +556,7 @@ class Charts {
   get axes() { return this.cards.flatMap(({ axes }) => axes); }
 
   /** @param {number} i */
-  passes(i) { return !this.cards.length || this.crossfilter.mask[i] === 1; }
+  passes(i) { return story !== null || !this.cards.length || this.crossfilter.mask[i] === 1; }
 
   /** Count again after the legend has changed, with the same brushes. */
   recount() {
@@ -663,6 +679,50 @@ class ItemTable {
   }
 }
 
+// ---------------------------------------------------------------------------------- presentation
+
+/** What a presentation changes, to show it again afterwards. @type {any} */
+let before = null;
+const presenter = new Presenter(present, endPresentation);
+
+/** Show a saved view. @param {number} at */
+function present(at) {
+  const item = D.views[at];
+  before ??= { place: view.at(), hiddenDatasets: [...hiddenDatasets], hiddenCodes: [...hiddenCodes] };
+  const [shown, picked, lit] = [item.shown, item.selected, item.lit].map(flagsOf);
+  const rows = picked ? [...picked.keys()].filter((i) => picked[i] && shown?.[i]) : [];
+  story = { shown, selected: picked, lit, named: rows.length <= MAX_NAMED ? rows : [] };
+  matches = null;
+  document.body.classList.add("presenting");
+  setContent(item.colours, item.hidden, item.hiddenCodes);
+  presenter.show({ at, n: D.views.length, text: item.text, notes: item.notes });
+  resize();
+  moveCamera(item.camera ? view.around({ ...item.camera, stretch: 1 }) : fullView(), VIEW_MS);
+}
+
+/** Show the page as it was before the presentation. */
+function endPresentation() {
+  story = null;
+  document.body.classList.remove("presenting");
+  setContent(0, before.hiddenDatasets, before.hiddenCodes);
+  resize();
+  moveCamera(before.place);
+  before = null;
+  search();
+}
+
+/** @param {number} colours colouring of the page or of a view @param {number[]} datasets @param {number[]} codes */
+function setContent(colours, datasets, codes) {
+  colouring = colourings[colours];
+  hiddenDatasets.clear();
+  hiddenCodes.clear();
+  for (const key of datasets) hiddenDatasets.add(key);
+  for (const key of codes) hiddenCodes.add(key);
+  charts.recount();
+  updateRenderer();
+  theme();
+}
+
 // -------------------------------------------------------------------------------- mouse and keys
 
 const touches = new Map();
@@ -748,6 +808,10 @@ $("terrain").onclick = () => {
   button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") === "false"));
   placeLabels();
 };
+if (D.views.length) {
+  $("present").onclick = () => present(0);
+  $("map").after(presenter.element);
+}
 $("theme").onclick = () => {
   dark = !dark;
   theme();

@@ -3,7 +3,8 @@
 ``renderer.js`` draws with WebGL2 (``shaders.js``), ``flat_renderer.js`` without it. Both extend
 ``renderer_base.js``. ``point_index.js`` orders and finds points, and ``view.js`` is the camera.
 ``charts_of_columns.js`` and ``scatter_chart.js`` draw charts next to a map, and
-``crossfilter.js`` counts their items. ``row_grid.js`` shows items as a table.
+``crossfilter.js`` counts their items. ``row_grid.js`` shows items as a table, and ``presenter.js``
+saved views with their sentences.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ def read_modules() -> dict[str, str]:
 
 
 @cache
-def read_chart_style() -> str:
-    """Return the style sheet of charts."""
-    return (_FOLDER / "charts.css").read_text(encoding="utf-8")
+def read_style() -> str:
+    """Return the style sheets of charts and of presentations."""
+    return "".join(path.read_text(encoding="utf-8") for path in sorted(_FOLDER.glob("*.css")))
 
 
 def bundle_script(text: str) -> str:

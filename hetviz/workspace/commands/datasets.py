@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from hetviz.data import Embedding
+from hetviz.data import Embedding, SavedView
 from hetviz.data.edits.statement_edits import without_sets
 from hetviz.data.model.links import kind_key
 from hetviz.errors import DataError
@@ -65,6 +65,7 @@ class RenameDataset(Command, op="rename-dataset", label="rename"):
                 for filter in state.filters
             ),
             clustering=state.clustering and _rename_keys(state.clustering, old, new),
+            saved_views=tuple(_renamed_view(view, old, new) for view in state.saved_views),
             proposed=proposed,
         )
 
@@ -186,6 +187,29 @@ def _renamed_swatches(
     return tuple(
         (_renamed_key(key, old, new), new if (key, name) == ("dataset", old) else name, colour)
         for key, name, colour in view.swatches
+    )
+
+
+def _renamed_view(view: SavedView, old: str, new: str) -> SavedView:
+    """Return a saved view after a dataset was renamed."""
+    names = {old: new}
+    record = view.to_dict()
+    legend = {
+        part: [names.get(entry, entry) for entry in entries] if part == "datasets" else entries
+        for part, entries in view.legend.items()
+    }
+    return SavedView.from_dict(
+        record
+        | {
+            "colour": _renamed_key(view.colour, old, new),
+            "hidden": [names.get(name, name) for name in view.hidden],
+            "filters": [
+                item | {"dataset": names.get(item["dataset"], item["dataset"])}
+                for item in record["filters"]
+            ],
+            "selection": {names.get(name, name): ids for name, ids in view.selection.items()},
+            "legend": legend,
+        }
     )
 
 

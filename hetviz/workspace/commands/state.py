@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from hetviz._types import Ints, Texts
-from hetviz.data import Embedding, Filter, HeteroData
+from hetviz.data import Embedding, Filter, HeteroData, SavedView
 from hetviz.data.edits.statement_edits import without_sets
 from hetviz.data.joins.judged_links import judge_links
 from hetviz.data.model.dataset import ITEM_RESULTS
@@ -163,6 +163,7 @@ class State:
     findings: Mapping[str, Finding] = field(default_factory=dict)
     off: frozenset[str] = frozenset()  # Inactive sets of statements.
     clustering: ClusterAssignment | None = None  # Clusters of the items.
+    saved_views: tuple[SavedView, ...] = ()  # Views of the story, in order.
     # Links proposed by similarity, by their kind and both datasets.
     proposed: Mapping[tuple[str, str, str], ProposedLinks] = field(default_factory=dict)
 

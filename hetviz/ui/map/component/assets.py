@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from hetviz.plots.points import inline_modules, link_imports, read_chart_style, read_modules
+from hetviz.plots.points import inline_modules, link_imports, read_modules, read_style
 
 _FOLDER = Path(__file__).parent / "assets"
 _ENTRY = "component.js"
@@ -73,5 +73,5 @@ def text_assets() -> dict[str, str]:
         for path in sorted(_FOLDER.iterdir())
         if path.suffix in _MEDIA
     }
-    own_files["map.css"] = read_chart_style() + own_files["map.css"]
+    own_files["map.css"] = read_style() + own_files["map.css"]
     return own_files | read_modules()
