@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from hetviz.ui.app import panel
-from hetviz.ui.map import filters, history
+from hetviz.ui.map import filters, history, stories
 from hetviz.ui.map import new_map as maker
 from hetviz.ui.map_data import layers
 from hetviz.ui.shell import background, recent, session, theme
@@ -48,6 +48,7 @@ def show_map_page(tab: str | None = None) -> None:
     recent.record_project()
     if state.run is not None:
         _show_new_map(state)
+        _show_stories(state)
 
 
 def _show_tools(state: State) -> None:
@@ -78,3 +79,13 @@ def _show_new_map(state: State) -> None:
         if state.run is not None and not state.is_current(state.run):
             # The style sheet shows the button for a map that is out of date.
             st.html('<i class="hv-outdated" hidden></i>')
+
+
+def _show_stories(state: State) -> None:
+    """Show the list of saved views, which the tools of the map open."""
+    with (
+        st.container(key="saved-views"),
+        st.popover("Saved views", key="stories"),
+        st.container(width=470, key="stories-body"),
+    ):
+        stories.show_list(state)

@@ -9,14 +9,14 @@ import streamlit as st
 from hetviz.errors import HetvizError
 from hetviz.plots.colour import LAYERS
 from hetviz.ui.app import panel
-from hetviz.ui.map import description, linked_charts, preload
+from hetviz.ui.map import description, linked_charts, preload, stories
 from hetviz.ui.map.component import component
 from hetviz.ui.map.component.messages import FilmStripSpec, MapSpec, SpreadSpec
 from hetviz.ui.map_data import layers, selection_codec, spread
 from hetviz.ui.map_data.array_cache import send_array
 from hetviz.ui.shell import background, session
 from hetviz.ui.shell import theme as look
-from hetviz.ui.shell.page_state import project_id
+from hetviz.ui.shell.page_state import project_id, state_of
 from hetviz.ui.start import demo, gallery
 from hetviz.ui.statements import messages
 from hetviz.ui.widgets import charts
@@ -34,6 +34,12 @@ def show_map(state: State, place: str) -> None:
     workspace = session.workspace()
     work = place != "start"
     sid = project_id()
+    selection, version = workspace.view_state.selection, workspace.selection_version
+    story = stories.presented(state) if place == "map" else None
+    if story is not None:
+        # A presentation changes nothing in the project.
+        state, selection = story[0], story[1].rows
+        job, version = None, version + 1 + state_of(stories.StoryState).number
     if work and state.view.colour in LAYERS:
         with st.spinner("Checking where this map is reliable"):
             layers.colours_of(state, state.run, sid)
@@ -42,14 +48,16 @@ def show_map(state: State, place: str) -> None:
         state.run,
         session=sid,
         mode="work" if work else "look",
-        selection=workspace.view_state.selection,
+        selection=selection,
         camera=workspace.view_state.camera,
-        version=workspace.selection_version,
+        version=version,
         live=job,
     )
     if work:
         run = state.run
-        preload.start_preload(state.data, None if run is None else charts.embedding_of(state, run))
+        preload.start_preload(
+            state.opened(), None if run is None else charts.embedding_of(state, run)
+        )
         if spread.find(state, run) is None:
             background.measure_spread_automatically(state)
     with st.container(key=_STAGE, border=False):
@@ -63,7 +71,8 @@ def show_map(state: State, place: str) -> None:
                 "version": workspace.version,
                 # A changed number makes the browser repeat failed requests.
                 "n_failures": len(layers.find_failures(state, state.run)),
-                "draft": messages.draft_spec(state, sid),
+                "draft": None if story else messages.draft_spec(state, sid),
+                "story": stories.story_spec(state) if work else None,
                 "film_strip": _film_strip(state, sid),
                 "spread": _spread_spec(state, sid),
                 "demo": None if work else demo.demo_spec(state, sid),
@@ -82,6 +91,8 @@ def show_map(state: State, place: str) -> None:
             on_run=_on_run,
             on_charts=_on_charts,
             on_filter=_on_filter,
+            on_seen=_on_seen,
+            on_present=_on_present,
         )
 
 
@@ -212,3 +223,11 @@ def _on_charts() -> None:
 
 def _on_filter() -> None:
     linked_charts.apply_filter(_browser_value("filter"))
+
+
+def _on_seen() -> None:
+    stories.on_seen(_browser_value("seen"))
+
+
+def _on_present() -> None:
+    stories.on_present(_browser_value("present"))

@@ -36,7 +36,7 @@ from hetviz.runs.compare.measures import MEASURES
 from hetviz.runs.embed.run import versions
 from hetviz.ui.export.options import ExportOptions
 from hetviz.ui.item import item_text
-from hetviz.ui.map import linked_charts
+from hetviz.ui.map import linked_charts, stories
 from hetviz.ui.map_data import spread
 from hetviz.ui.shell import background, session, theme
 from hetviz.ui.shell.comparison_results import (
@@ -45,6 +45,7 @@ from hetviz.ui.shell.comparison_results import (
     deciding_measures,
     short_title,
 )
+from hetviz.ui.shell.page_state import project_id
 from hetviz.ui.widgets import charts
 from hetviz.ui.widgets.downloads import download_button, stem_of
 from hetviz.workspace import ORIGINAL_MAP, MapResult, State, save_project
@@ -112,10 +113,14 @@ def show_map_files(source: ExportSource) -> None:
             names=settings.names,
             regions=source.regions,
         )
+        shown, sid = replace(source.state, chosen=source.run.id), project_id()
         download_button(
             "Interactive page",
             f"{source.stem}-map.html",
-            lambda: page(charts=linked_charts.page_charts(source.state)).encode(),
+            lambda: page(
+                charts=linked_charts.page_charts(source.state),
+                views=stories.page_views(shown, settings.hidden, sid),
+            ).encode(),
             "One file that opens without a server, with search, charts, pictures and neighbours.",
         )
 

@@ -68,6 +68,8 @@ def draw_map(
     on_run: Callable[[], None] | None = None,
     on_charts: Callable[[], None] | None = None,
     on_filter: Callable[[], None] | None = None,
+    on_seen: Callable[[], None] | None = None,
+    on_present: Callable[[], None] | None = None,
 ) -> object:
     """Draw the map and return the states of the component."""
     # Registered at each run, since the registry belongs to the running server.
@@ -91,6 +93,8 @@ def draw_map(
         on_run_change=on_run or _nothing,
         on_charts_change=on_charts or _nothing,
         on_filter_change=on_filter or _nothing,
+        on_seen_change=on_seen or _nothing,
+        on_present_change=on_present or _nothing,
     )
 
 

@@ -176,6 +176,27 @@ class ChartsSpec(TypedDict):
     acknowledged: int
 
 
+class StoryLegend(TypedDict):
+    """State of the legend: codes of hidden categories, and what alone stays in colour."""
+
+    hidden: list[int]
+    only: list[int]
+    datasets: list[str]
+    range: list[float] | None
+
+
+class StorySpec(TypedDict):
+    """Saved view: number of views shown so far, position while it is presented, and of how many."""
+
+    number: int
+    at: int | None
+    n: int
+    text: str
+    notes: list[str]
+    camera: CameraSpec | None
+    legend: StoryLegend
+
+
 class GeographySpec(TypedDict):
     """Items at their places on the earth, in the frame of the map."""
 
@@ -223,7 +244,8 @@ class MapSpec(TypedDict):
     place: NotRequired[str]
     version: NotRequired[int]
     n_failures: NotRequired[int]
-    draft: NotRequired[DraftSpec]
+    draft: NotRequired[DraftSpec | None]
+    story: NotRequired[StorySpec | None]
     film_strip: NotRequired[list[FilmStripSpec]]
     spread: NotRequired[SpreadSpec | None]
     demo: NotRequired[DemoSpec | None]

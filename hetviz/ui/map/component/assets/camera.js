@@ -85,7 +85,10 @@ export class Camera {
     const before = JSON.stringify(view.clear);
     let clear = { left: 0, top: 0, right: 0, bottom: 0 };
     let shift = 0;
-    if (data.stage && data.mode === "look") clear = { left: 40, top: 24, right: 40, bottom: 40 };
+    if (this.scene.isPresenting) {
+      const bottom = this.map.stories.element.offsetHeight + 40;
+      clear = W < MEDIUM_PX ? { left: 16, top: 56, right: 16, bottom } : { left: LEGEND_PX, top: 28, right: 40, bottom };
+    } else if (data.stage && data.mode === "look") clear = { left: 40, top: 24, right: 40, bottom: 40 };
     else if (data.stage && W < NARROW_PX) {
       const bar = this.map.statements.groups.size ? DRAFT_PX : this.scene.count ? BAR_PX : 0;
       clear = { left: 12, top: 64, right: 56, bottom: Math.max(H - panelTop(root) + 8, 80) + bar };
@@ -103,7 +106,7 @@ export class Camera {
       clear = { left: cards + shift, top, right: panel + 10 - shift, bottom };
     }
     view.clear = clear;
-    const isWork = data.stage && data.mode === "work" && !(shownPanel.open && shownPanel.wide);
+    const isWork = data.stage && data.mode === "work" && !this.scene.isPresenting && !(shownPanel.open && shownPanel.wide);
     this.cards = !isWork ? null : W < NARROW_PX
       ? { legend: 0, top: [W, clear.top], panel: 0, foot: clear.bottom, shift: 0, maxShift: 0 }
       : {
@@ -347,7 +350,7 @@ export class Camera {
     const { map, scene } = this;
     remember(map.scene);
     map.filmStrip.drawOverview();
-    if (scene.data.mode !== "work" || scene.data.linked_group || scene.isGeography) return;
+    if (scene.data.mode !== "work" || scene.data.linked_group || scene.isGeography || scene.isPresenting) return;
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
       if (scene.isClosed || scene.pointerDown) return;

@@ -44,7 +44,7 @@ export class Geography {
     const { scene, spec } = this;
     if (spec && spec.of !== keyOf(data)) Object.assign(this, { spec: null, requested: null, otherCamera: null });
     // A new map is watched while it is made.
-    if (!this.spec || data.live || data.mode !== "work") scene.isGeography = false;
+    if (!this.spec || data.live || data.mode !== "work" || typeof data.story?.at === "number") scene.isGeography = false;
     this.update(data);
     if (!spec || !scene.isGeography) return data;
     return {

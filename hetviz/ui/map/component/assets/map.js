@@ -37,6 +37,7 @@ import { Tooltip } from "./tooltip.js";
 import { LinkedMaps } from "./linked_maps.js";
 import { Transition } from "./transition.js";
 import { Spread } from "./spread.js";
+import { Stories } from "./stories.js";
 import { Trust } from "./trust.js";
 
 /** @import { Media } from "./media.js" */
@@ -96,9 +97,10 @@ export class HetMap {
     this.geography = new Geography(this);
     this.demo = new Demo(this);
     this.liveLayout = new LiveLayout(this);
+    this.stories = new Stories(this);
     this.pointer = new PointerInput(this);
     this.keys = new Keys(this);
-    root.append(stage, this.dock.element, this.toolbar.element, this.geography.element, this.legend.element, this.filmStrip.element, this.demo.element, this.liveRegion);
+    root.append(stage, this.dock.element, this.toolbar.element, this.geography.element, this.legend.element, this.filmStrip.element, this.demo.element, this.stories.element, this.liveRegion);
     root.__hv = this.stats;
     this.observer = new ResizeObserver(() => this.camera.resize());
     this.observer.observe(stage);
@@ -181,6 +183,7 @@ export class HetMap {
     this.linkedMaps.leave();
     this.liveLayout.stop();
     this.demo.close();
+    this.stories.close();
     this.media?.close();
     this.points.close();
   }

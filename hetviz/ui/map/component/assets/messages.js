@@ -188,6 +188,25 @@
  */
 
 /**
+ * @typedef {object} StoryLegend
+ * @property {number[]} hidden codes
+ * @property {number[]} only codes that alone stay in colour
+ * @property {string[]} datasets names of datasets that alone stay in colour
+ * @property {[number, number] | null} range numbers that alone stay in colour
+ */
+
+/**
+ * @typedef {object} StorySpec
+ * @property {number} number of views shown so far
+ * @property {number | null} at position while it is presented, from 0
+ * @property {number} n number of views
+ * @property {string} text
+ * @property {string[]} notes
+ * @property {CameraSpec | null} camera null for the whole map
+ * @property {StoryLegend} legend
+ */
+
+/**
  * @typedef {object} GeographySpec
  * @property {LayoutSpec} geometry
  * @property {FrameSpec} frame
@@ -232,7 +251,8 @@
  * @property {string} [place] page
  * @property {number} [version] number of steps, with which the browser draws what it drew ahead of Python again
  * @property {number} [n_failures] a changed number makes the browser repeat failed requests
- * @property {DraftSpec} [draft]
+ * @property {DraftSpec | null} [draft]
+ * @property {StorySpec | null} [story] last saved view that was shown
  * @property {FilmStripSpec[]} [film_strip]
  * @property {SpreadSpec | null} [spread] null if it cannot be measured
  * @property {DemoSpec | null} [demo] example statement of a sample

@@ -109,6 +109,9 @@ export class Scene {
     this.isClosed = false;
   }
 
+  /** Whether a saved view is presented. */
+  get isPresenting() { return typeof this.data?.story?.at === "number"; }
+
   /**
    * Position of a row on the screen, in pixels of the map.
    * @param {number} row

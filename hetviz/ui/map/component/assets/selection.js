@@ -44,7 +44,7 @@ export class Selection {
   select(rows, mode = "replace") {
     const { map, scene } = this;
     const { data } = scene;
-    if (data.mode !== "work") return;
+    if (data.mode !== "work" || scene.isPresenting) return;
     const picked = mode === "replace" ? new Uint8Array(scene.n) : Uint8Array.from(scene.picked);
     const value = mode === "subtract" ? 0 : 1;
     for (const r of rows) picked[r] = value;

@@ -27,6 +27,10 @@ export class Toolbar {
     this.box = row("box", "Select in a box", () => map.setTool("box"), { "data-tool": "box", title: "Select in a box (R)" });
     this.switches = new Map(Object.entries(SWITCHES).map(([name, { label, icon: sign }]) => (
       [name, row(sign, label, () => toggleSwitch(map, name))])));
+    this.stories = row("story", "Saved views", () => {
+      map.stories.report();
+      openPopover("stories", "stories-body", this.more.button);
+    });
     this.newMap = row("layers", "New map", () => openPopover("new-map", "maker", this.more.button));
     this.more = this.menu("more", "Tools", h(
       "div", { class: "hv-menu" }, ...this.tools, this.box,
@@ -34,6 +38,7 @@ export class Toolbar {
       row("plus", "Zoom in", () => map.camera.zoomBy(1.6), { title: "Zoom in (+)" }),
       row("minus", "Zoom out", () => map.camera.zoomBy(1 / 1.6), { title: "Zoom out (-)" }),
       ...this.switches.values(),
+      this.stories,
       this.newMap,
       row("image", "Save as PNG", () => savePicture(map)),
       row("help", "Help and keys", () => openPopover("help", "help-body", this.more.button), { title: "Help and keys (?)" }),
@@ -103,7 +108,7 @@ export class Toolbar {
     for (const button of [...this.tools, this.box]) {
       set(button, { "aria-pressed": String(button.dataset.tool === scene.tool) });
     }
-    this.newMap.hidden = !scene.data.stage;
+    this.newMap.hidden = this.stories.hidden = !scene.data.stage;
     for (const [name, button] of this.switches) {
       set(button, { "aria-pressed": String(isOn(map, name)) });
       button.hidden = SWITCHES[name].isOffered?.(map) === false;

@@ -108,6 +108,7 @@ export class Updates {
   receive(data, { geometry, values, pale, mask, failed, order, bits, grouped }) {
     const { map, scene } = this;
     const previous = scene.data;
+    map.stories.prepare(data);
     const restored = remembered(scene, data);
     if (data.stage && data.selection.count) awaitPanel();
     const isNewMap = !previous || previous.n !== data.n;
@@ -161,6 +162,7 @@ export class Updates {
     map.regions.load();
     map.geography.load();
     map.itemPreview.prepare();
+    map.stories.receive(data);
     remember(map.scene);
     this.draw(isNewMap);
   }
