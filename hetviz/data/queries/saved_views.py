@@ -110,7 +110,7 @@ class SavedView:
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the view as a JSON-ready dictionary."""
         return {
             **{part.name: getattr(self, part.name) for part in fields(self)},

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from hetviz.data import Embedding, SavedView
+from hetviz.data import Embedding, Filter, SavedView
 from hetviz.data.edits.statement_edits import without_sets
 from hetviz.data.model.links import kind_key
 from hetviz.errors import DataError
@@ -193,23 +193,21 @@ def _renamed_swatches(
 def _renamed_view(view: SavedView, old: str, new: str) -> SavedView:
     """Return a saved view after a dataset was renamed."""
     names = {old: new}
-    record = view.to_dict()
     legend = {
         part: [names.get(entry, entry) for entry in entries] if part == "datasets" else entries
         for part, entries in view.legend.items()
     }
-    return SavedView.from_dict(
-        record
-        | {
-            "colour": _renamed_key(view.colour, old, new),
-            "hidden": [names.get(name, name) for name in view.hidden],
-            "filters": [
-                item | {"dataset": names.get(item["dataset"], item["dataset"])}
-                for item in record["filters"]
-            ],
-            "selection": {names.get(name, name): ids for name, ids in view.selection.items()},
-            "legend": legend,
-        }
+    return replace(
+        view,
+        colour=_renamed_key(view.colour, old, new),
+        hidden=[names.get(name, name) for name in view.hidden],
+        filters=[
+            replace(item, dataset=names.get(item.dataset, item.dataset))
+            for item in view.filters
+            if isinstance(item, Filter)
+        ],
+        selection={names.get(name, name): ids for name, ids in view.selection.items()},
+        legend=legend,
     )
 
 
