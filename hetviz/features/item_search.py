@@ -53,7 +53,7 @@ def find_items(
     -----
     Words are looked up in titles, ids and columns of text (the first 300 characters of a cell),
     ignoring case and accents. `find_values` finds values that recur, such as categories, and
-    `most_alike` the items most alike to one. Counting ends at 200,000 occurrences of a word in
+    `most_alike` the items most alike to one. Counting ends at 50,000 occurrences of a word in
     names, 5,000 in a column, and 1,000 cells. The meaning of an item is the
     sentence vector of its title and columns of free text, up to 200 characters. Items with a cosine
     of at least .45 are found: 1 in 100 random pairs of items of the samples reach that. A query

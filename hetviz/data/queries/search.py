@@ -24,7 +24,7 @@ MAX_VALUE_CHARS = 60
 _MAX_HITS_CHECKED = 300
 _MAX_NAME_CHARS = 300
 # Occurrences of a word up to which matches are counted, so that each key is answered at once.
-_MAX_COUNTED, _MAX_CELLS_COUNTED = 200_000, 5_000
+_MAX_COUNTED, _MAX_CELLS_COUNTED = 50_000, 5_000
 _MAX_LOOKED_UP = 2_000
 _MIN_CELL_CHARS = 2
 _MAX_CELL_HITS = 1_000

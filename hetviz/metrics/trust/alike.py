@@ -73,6 +73,11 @@ class AlikeItems:
             is_linked[data.offsets[dataset]],
         )
 
+    def kind(self, dataset: str) -> str:
+        """Return the kind of similarity of a dataset, see `ItemSimilarity`; "" without any."""
+        similarity = self._similarity(dataset)
+        return "" if similarity is None else similarity.kind
+
     def share_less_alike(self, dataset: str, scores: Floats) -> Floats:
         """Return the share of random pairs of a dataset with lower scores by features."""
         if dataset not in self._pair_scores_of:

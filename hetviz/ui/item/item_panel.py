@@ -150,7 +150,7 @@ def _show_block(block: Block, on_click: Mapping[str, Callable[[], None]]) -> Non
         st.html(item_chip.items_html(block))
     elif kind == "like":
         st.html(
-            f'<button type="button" class="hv-preview-button quiet" data-hv-like="{block["row"]}" '
+            f'<button type="button" class="hv-preview-button" data-hv-like="{block["row"]}" '
             f'data-hv-title="{theme.escape_html(block["title"])}">{block["text"]}</button>'
         )
     elif block["is_quiet"]:

@@ -20,7 +20,6 @@ from hetviz.data.queries.search import (
     search_names,
 )
 from hetviz.features.item_search import can_search
-from hetviz.features.spaces.similarity import similarity_of
 from hetviz.memo import Memo
 from hetviz.metrics.trust.alike import AlikeItems
 from hetviz.plots.colour import display_name
@@ -99,11 +98,14 @@ def _like_groups(state: State, run: MapResult | None, row: int) -> list[Group]:
     name, start = item.dataset.name, data.offsets[item.dataset.name].start
     items: AlikeItems = _ALIKE.get_or_compute(state, "alike", lambda: AlikeItems(data))
     alike = items.scores(name, item.row)
-    kind = getattr(similarity_of(item.dataset), "kind", "")
     title = shorten(item.title, 30)
     groups: list[Group] = []
     for scores, basis, by_features in (
-        (alike.by_features, _BASIS.get(kind, "by all features of {}").format(name), True),
+        (
+            alike.by_features,
+            _BASIS.get(items.kind(name), "by all features of {}").format(name),
+            True,
+        ),
         (alike.by_links, "by shared links", False),
     ):
         if scores is None:

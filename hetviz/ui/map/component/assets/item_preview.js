@@ -57,7 +57,7 @@ const DRAW = {
       : cell.glyph ? [h("i", {}, cell.glyph), ` ${cell.name}`] : [h("i", {}, cell.name)]),
     ...cell.asides.flatMap((aside) => [" ", h("small", {}, aside)]),
     ...(cell.mark ? [" ", h("em", {}, cell.mark)] : []))))),
-  like: ({ row, title, text }) => h("button", { type: "button", class: "hv-preview-button quiet", "data-hv-like": row, "data-hv-title": title }, text),
+  like: ({ row, title, text }) => h("button", { type: "button", class: "hv-preview-button", "data-hv-like": row, "data-hv-title": title }, text),
   button: ({ key, text, is_quiet: isQuiet }) => h("button", { type: "button", class: isQuiet ? "hv-preview-button quiet" : "hv-preview-button", "data-hv-press": key }, text),
 };
 

@@ -233,8 +233,10 @@ export class Search {
     if (isEmpty && !this.field && found.examples.length) {
       groups.push({ key: "examples", title: text ? "Try instead" : "Try", options: found.examples.map((title) => ({ title, icon: "search", run: () => this.ask(title) })) });
     }
-    if (found.pending) notes.push(h("div", { class: "hv-search-note", role: "presentation" }, "Reading the texts to find by meaning …"));
     const parts = groups.map((part) => this.group(part));
+    // A list needs an option.
+    const waiting = this.options.length ? { role: "presentation" } : { role: "option", "aria-disabled": "true" };
+    if (found.pending) notes.push(h("div", { class: "hv-search-note", ...waiting }, "Reading the texts to find by meaning …"));
     this.list.replaceChildren(...(isEmpty ? [...notes, ...parts] : [...parts, ...notes]));
     if (this.options.length && !this.field && text) this.list.append(h("div", { class: "hv-search-keys", role: "presentation" }, "Enter opens, Shift + Enter selects all, → lists items like it"));
     // Items found by meaning may arrive while another result is chosen with the keys.
