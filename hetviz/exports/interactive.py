@@ -255,6 +255,7 @@ def _views(
         listed.append(
             {
                 "text": item.view.text,
+                "facts": item.facts,
                 "notes": list(item.notes),
                 "colours": numbers[key],
                 "shown": _text(item.shown[rows], "|u1"),

@@ -9,11 +9,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hetviz._text import count
+from hetviz._text import count, shorten
 from hetviz._types import Bools, Ints
 from hetviz.data import Filter, HeteroData, SavedView, passing
 from hetviz.data.queries.saved_views import present_filters, present_rows
 from hetviz.plots.colour import CLUSTER, LAYERS, Colouring, display_name
+from hetviz.plots.filter_text import filter_words
+
+_MAX_FACT = 80  # Characters.
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,8 @@ class ResolvedView:
     """A saved view as the present data show it."""
 
     view: SavedView
+    # Which items are shown, empty for all, and what the filters are, in words.
+    facts: str
     notes: tuple[str, ...]  # What differs from the view that was saved.
     colours: Colouring
     filters: tuple[Filter, ...]
@@ -86,6 +91,7 @@ def resolve_view(
         notes.append(f"It showed {then} when it was saved, and shows {number:,} now.")
     return ResolvedView(
         view,
+        _filter_facts(data, filters, number),
         tuple(notes),
         colours,
         filters,
@@ -151,6 +157,13 @@ def _legend_of(
     )
     listed = ", ".join(f"“{display_name(name)}”" for name in gone)
     return legend, [f"Not in the legend any more: {listed}."] if gone else []
+
+
+def _filter_facts(data: HeteroData, filters: Sequence[Filter], n_shown: int) -> str:
+    if not filters:
+        return ""
+    words = [shorten(filter_words(data, item), _MAX_FACT) for item in filters]
+    return " · ".join([f"{n_shown:,} of {count(data.n_rows, 'item')}", *words])
 
 
 def _title_of(key: str) -> str:

@@ -11,6 +11,7 @@ from hetviz.data import Filter
 from hetviz.data.model.statements import statement_rows
 from hetviz.data.queries.rows import links_touching
 from hetviz.metrics.fit.nearest import comparison_closeness, link_closeness
+from hetviz.plots.filter_text import filter_words
 from hetviz.ui.map import filters
 from hetviz.ui.map.new_map import MapForm
 from hetviz.ui.map.panel_view import TABS, PanelView, note_tab
@@ -278,17 +279,13 @@ def test_filter_form_begins_with_the_column_of_the_colours(visit: Visit) -> None
 def test_filter_texts(visit: Visit) -> None:
     data = workspace_of(visit()).state.opened()
     said = {
-        filters.filter_words(
-            data, Filter("emoji", "version", "range", low=2.0)
-        ): "version at least 2",
-        filters.filter_words(
-            data, Filter("emoji", "version", "range", high=0.7)
-        ): "version at most 0.7",
-        filters.filter_words(data, Filter("emoji", "version", "range")): "version has a value",
-        filters.filter_words(data, Filter("emoji", "group", values=("a", "b", "c", "d"))): (
+        filter_words(data, Filter("emoji", "version", "range", low=2.0)): "version at least 2",
+        filter_words(data, Filter("emoji", "version", "range", high=0.7)): "version at most 0.7",
+        filter_words(data, Filter("emoji", "version", "range")): "version has a value",
+        filter_words(data, Filter("emoji", "group", values=("a", "b", "c", "d"))): (
             "group is A, B or 2 more"
         ),
-        filters.filter_words(data, Filter("emoji", "name", "text", text="x", missing=True)): (
+        filter_words(data, Filter("emoji", "name", "text", text="x", missing=True)): (
             "name contains “x”, or missing"
         ),
     }

@@ -59,6 +59,7 @@ def test_page_has_views_with_their_colours_items_and_camera(tmp_path: Path) -> N
     assert titles[flags(heavy["selected"])].tolist() == ["sheep 25", "sheep 29"]
     assert heavy["lit"] == heavy["selected"]
     assert (heavy["text"], heavy["notes"], heavy["hidden"]) == (HEAVY.text, [], [1])
+    assert (first["facts"], heavy["facts"]) == ("", "10 of 33 items · sheep: weight at least 20")
     # The camera is in the units of the positions on the page.
     at = np.frombuffer(base64.b64decode(content["at"]), "<f4").reshape(-1, 2)
     Y = np.delete(flock().stacked(), 7, axis=0)

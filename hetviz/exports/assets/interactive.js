@@ -695,7 +695,7 @@ function present(at) {
   matches = null;
   document.body.classList.add("presenting");
   setContent(item.colours, item.hidden, item.hiddenCodes);
-  presenter.show({ at, n: D.views.length, text: item.text, notes: item.notes });
+  presenter.show({ at, n: D.views.length, text: item.text, facts: item.facts, notes: item.notes });
   resize();
   moveCamera(item.camera ? view.around({ ...item.camera, stretch: 1 }) : fullView(), VIEW_MS);
 }

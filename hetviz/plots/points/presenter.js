@@ -3,7 +3,7 @@
 
 import { h, icon, set } from "./dom.js";
 
-/** @typedef {{ at: number, n: number, text: string, notes: string[] }} Step view from 0, number of views, sentence */
+/** @typedef {{ at: number, n: number, text: string, facts: string, notes: string[] }} Step view from 0, number of views, sentence, filters */
 
 /** @type {Record<string, (at: number, n: number) => number>} */
 const KEYS = {
@@ -52,7 +52,7 @@ export class Presenter {
     this.step = step;
     this.element.hidden = false;
     this.sentence.textContent = step.text;
-    this.notes.replaceChildren(...step.notes.map((note) => h("p", {}, note)));
+    this.notes.replaceChildren(...[step.facts, ...step.notes].filter(Boolean).map((note) => h("p", {}, note)));
     this.mark();
     if (isNew) this.element.focus({ preventScroll: true });
   }

@@ -13,6 +13,7 @@ from hetviz._types import Ints
 from hetviz.errors import HetvizError
 from hetviz.features.relations.grouping import links_between
 from hetviz.plots.colour import CLUSTER
+from hetviz.plots.filter_text import filter_words, number_text
 from hetviz.runs.cluster.cards import ClusterCard
 from hetviz.runs.cluster.codes import pack_codes
 from hetviz.ui.clusters import cards as clusters_cards
@@ -43,7 +44,7 @@ def keep_selection(rows: Ints) -> None:
         codes, names = clustering.of(data), list(clustering.names)
         how = {**clustering.how, "edited": True}
     codes[rows] = len(names)
-    words = [filters.filter_words(data, item) for item in state.filters if item.kind != "rows"]
+    words = [filter_words(data, item) for item in state.filters if item.kind != "rows"]
     is_shown = bool(words) and filters.shown_rows(state)[rows].all()
     names.append(", ".join(words) if is_shown else "Selection")
     codes, old_codes = sort_by_size(codes, len(names))
@@ -115,8 +116,8 @@ def _show_details(state: State, card: ClusterCard) -> None:
             [
                 [
                     str(row["thing"]),
-                    item_text.number_text(float(row["inside"]), "number"),
-                    item_text.number_text(float(row["outside"]), "number"),
+                    number_text(float(row["inside"]), "number"),
+                    number_text(float(row["outside"]), "number"),
                 ]
                 for row in card.features[:_MAX_ROWS].to_dict("records")
             ],

@@ -6,13 +6,12 @@ from collections.abc import Callable, Mapping
 
 import pandas as pd
 
-from hetviz._text import format_number
 from hetviz.data import HeteroData
 from hetviz.data.model.dataset import ITEM_RESULTS
 from hetviz.features.columns.names import label_reason
 from hetviz.features.columns.types import Column
 from hetviz.features.item_columns import indicators, item_columns
-from hetviz.plots.colour import display_name
+from hetviz.plots.filter_text import number_text, value_text
 from hetviz.ui.map_data import worker_results
 from hetviz.ui.shell import theme
 from hetviz.ui.shell.page_state import project_id
@@ -110,20 +109,6 @@ def _moment_text(days: float) -> str:
     """Return a date, with its time unless that is midnight."""
     moment = (pd.Timestamp("1970-01-01") + pd.Timedelta(days=days)).round("s")
     return str(moment.date() if moment == moment.normalize() else moment)
-
-
-def value_text(value: object) -> str:
-    """Return a category as text: a slug as words, 3 for 3.0."""
-    text = str(value)
-    whole = text.removesuffix(".0")
-    return whole if whole.lstrip("-").isdigit() else display_name(text)
-
-
-def number_text(value: float, kind: str) -> str:
-    """Return a number with separators, or a day."""
-    if kind == "date":
-        return str((pd.Timestamp("1970-01-01") + pd.Timedelta(days=value)).date())
-    return format_number(value)
 
 
 def share_text(share: float) -> str:

@@ -15,9 +15,10 @@ from hetviz.data import Filter, HeteroData, passing
 from hetviz.data.queries.filters import filters_for_rows
 from hetviz.features.columns.types import Column
 from hetviz.plots.colour import display_name
+from hetviz.plots.filter_text import filter_words, value_text
 from hetviz.ui.item import item_text
 from hetviz.ui.map import value_chart
-from hetviz.ui.map_data import layers, worker_results
+from hetviz.ui.map_data import layers
 from hetviz.ui.shell import session, theme
 from hetviz.ui.shell.page_state import state_of
 from hetviz.workspace import SetFilters, State
@@ -101,39 +102,6 @@ def shown_rows(state: State) -> Bools:
     return mask
 
 
-def filter_words(data: HeteroData, item: Filter) -> str:
-    """Return a filter in plain words: "emoji: group is food-drink"."""
-    start = f"{item.dataset}: {display_name(item.column).lower()}"
-    try:
-        column = item_text.columns_of(data, item.dataset).get(item.column)
-    except worker_results.WorkerError:
-        # The error shows where columns are chosen. A chip needs only the name.
-        column = None
-    kind = "number" if column is None else column.kind
-    if item.kind == "text":
-        text = f"{start} contains “{item.text}”"
-    elif item.kind == "values":
-        named = [item_text.value_text(value) for value in item.values]
-        listed = theme.join_words(
-            named[:3] if len(named) <= 3 else [*named[:2], f"{len(named) - 2} more"]
-        )
-        text = f"{start} is {listed.replace(' and ', ' or ')}" if named else ""
-    else:
-        text = f"{start} {_range_words(item, kind)}"
-    if not item.missing:
-        return text
-    return f"{text}, or missing" if text else f"{start} is missing"
-
-
-def _range_words(item: Filter, kind: str) -> str:
-    low, high = (
-        None if end is None else item_text.number_text(end, kind) for end in (item.low, item.high)
-    )
-    if low is None or high is None:
-        return f"at least {low}" if low else f"at most {high}" if high else "has a value"
-    return f"from {low} to {high}"
-
-
 def show_only(rows: Sequence[int]) -> None:
     """Show only these global rows, among those that pass the other filters."""
     state = session.workspace().state
@@ -208,7 +176,7 @@ def _value_filter(
     values = st.multiselect(
         "Is one of",
         list(counts.index),
-        format_func=lambda value: f"{item_text.value_text(value)} ({counts[value]:,})",
+        format_func=lambda value: f"{value_text(value)} ({counts[value]:,})",
         key=f"{key}-values",
         placeholder="Choose values",
     )

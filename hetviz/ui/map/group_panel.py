@@ -15,6 +15,7 @@ from hetviz.data.queries.rows import links_touching
 from hetviz.io.bundle.coordinates import rows_csv
 from hetviz.metrics.contrast import MIN_ITEMS, Difference, find_differences
 from hetviz.plots.colour import display_name
+from hetviz.plots.filter_text import number_text, value_text
 from hetviz.plots.palette import shape_of
 from hetviz.ui.item import item_chip, item_text
 from hetviz.ui.map import filters, map_reasons, new_map
@@ -206,14 +207,14 @@ def _difference_row(prefix: str, difference: Difference) -> list[str]:
     column = prefix + display_name(difference.column)
     if difference.value is not None:
         return [
-            f"{column}: {item_text.value_text(difference.value)}",
+            f"{column}: {value_text(difference.value)}",
             item_text.share_text(difference.inside),
             item_text.share_text(difference.outside),
         ]
     return [
         f"{column}, median",
-        item_text.number_text(difference.inside, difference.kind),
-        item_text.number_text(difference.outside, difference.kind),
+        number_text(difference.inside, difference.kind),
+        number_text(difference.outside, difference.kind),
     ]
 
 

@@ -17,6 +17,7 @@ from hetviz.errors import HetvizError
 from hetviz.exports.interactive import PageChart
 from hetviz.features.columns.types import Column
 from hetviz.plots.colour import display_name
+from hetviz.plots.filter_text import number_text, value_text
 from hetviz.ui.item import item_text
 from hetviz.ui.map import value_chart
 from hetviz.ui.map.component.messages import ChartChoice, ChartSpec, ChartsSpec
@@ -177,7 +178,7 @@ def _code_column(data: HeteroData, name: str, column: Column) -> ColumnCodes | N
     series = column_of(data, name, column.name)
     codes = names.get_indexer(pd.Index(series.where(series.isna(), series.astype(str))))
     codes = np.where(codes >= 0, codes, np.where(series.isna(), NO_CODE, len(names)))
-    texts = [item_text.value_text(value) for value in names]
+    texts = [value_text(value) for value in names]
     if len(counts) > len(names):
         texts.append(f"{len(counts) - len(names):,} other values")
     return ColumnCodes(PackedArray.pack(codes, "|u1"), tuple(texts), tuple(map(str, names)))
@@ -201,9 +202,7 @@ def _code_bins(column: Column, edges: Floats) -> ColumnCodes:
 
 
 def _texts_of(column: Column, values: tuple[float, ...]) -> list[str]:
-    return [
-        "" if np.isnan(value) else item_text.number_text(value, column.kind) for value in values
-    ]
+    return ["" if np.isnan(value) else number_text(value, column.kind) for value in values]
 
 
 def places_of(data: HeteroData, name: str, column: Column) -> PackedArray:

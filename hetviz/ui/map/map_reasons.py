@@ -21,6 +21,7 @@ from hetviz.metrics.map_reasons import (
     pair_reasons,
 )
 from hetviz.plots.colour import colour_options, display_name
+from hetviz.plots.filter_text import value_text
 from hetviz.ui.item import item_text
 from hetviz.ui.map_data import layers, worker_results
 from hetviz.ui.map_data.reasons import reasons_of
@@ -149,4 +150,4 @@ def _values_text(value: PairValue) -> str:
 
 
 def _shown(value: str) -> str:
-    return shorten(item_text.value_text(value), _MAX_VALUE_CHARS) if value else "–"
+    return shorten(value_text(value), _MAX_VALUE_CHARS) if value else "–"

@@ -72,6 +72,7 @@ def story_spec(state: State) -> StorySpec | None:
         "at": story.at,
         "n": len(state.saved_views),
         "text": story.shown.view.text,
+        "facts": story.shown.facts,
         "notes": list(story.shown.notes),
         "camera": None if ranges is None else {"x": ranges["x"], "y": ranges["y"]},
         "legend": {

@@ -15,7 +15,7 @@ from hetviz.data.queries.filters import column_of
 from hetviz.features.columns.levels import natural_order
 from hetviz.features.columns.types import Column
 from hetviz.features.item_columns import MAX_GROUP_NUMBERS
-from hetviz.ui.item import item_text
+from hetviz.plots.filter_text import number_text, value_text
 from hetviz.ui.map_data.array_cache import RESULTS
 from hetviz.ui.shell import theme
 from hetviz.ui.widgets import charts
@@ -101,7 +101,7 @@ def _show_bins(bins: Bins, column: Column, unit: str, filters: Sequence[Filter])
     first = max([low, *(item.low - margin for item in filters if item.low is not None)])
     last = min([high, *(item.high + margin for item in filters if item.high is not None)])
     start, end = (min(max((at - low) / (high - low), 0.0), 1.0) for at in (first, last))
-    texts = [item_text.number_text(value, column.kind) for value in (bins.low, bins.high)]
+    texts = [number_text(value, column.kind) for value in (bins.low, bins.high)]
     charts.show_histogram(bins.counts.tolist(), (start, end), (texts[0] + unit, texts[1] + unit))
 
 
@@ -109,8 +109,7 @@ def _show_counts(counts: pd.Series, filters: Sequence[Filter]) -> None:
     chosen = [set(item.values) for item in filters if item.kind == "values" and item.values]
     top, others = counts.iloc[:_MAX_BARS], counts.iloc[_MAX_BARS:]
     rows = [
-        (item_text.value_text(value), float(count), f"{count:,}", str(value))
-        for value, count in top.items()
+        (value_text(value), float(count), f"{count:,}", str(value)) for value, count in top.items()
     ]
     groups: list[set[str]] = [{str(value)} for value in top.index]
     if len(others):

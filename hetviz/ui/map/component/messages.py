@@ -192,6 +192,7 @@ class StorySpec(TypedDict):
     at: int | None
     n: int
     text: str
+    facts: str  # Which items the filters leave.
     notes: list[str]
     camera: CameraSpec | None
     legend: StoryLegend

@@ -201,6 +201,7 @@
  * @property {number | null} at position while it is presented, from 0
  * @property {number} n number of views
  * @property {string} text
+ * @property {string} facts which items the filters leave
  * @property {string[]} notes
  * @property {CameraSpec | null} camera null for the whole map
  * @property {StoryLegend} legend

@@ -64,7 +64,7 @@ export class Stories {
     closePopover("stories");
     const { before } = this;
     if (typeof story.at === "number") {
-      this.presenter.show({ at: story.at, n: story.n, text: story.text, notes: story.notes });
+      this.presenter.show({ at: story.at, n: story.n, text: story.text, facts: story.facts, notes: story.notes });
       map.camera.resize();
       map.camera.clear();
       this.show(story.legend, story.camera && map.camera.around(story.camera));
