@@ -113,6 +113,13 @@ class Colouring:
         return low, high
 
     @property
+    def end_signs(self) -> tuple[str, str]:
+        """What stands before the ends of the scale: a sign where numbers lie beyond."""
+        low, high = self.ends
+        below, above = bool((self.value < low).any()), bool((self.value > high).any())
+        return "≤ " * below, "≥ " * above
+
+    @property
     def is_log(self) -> bool:
         """Whether numbers have a logarithmic scale: else most would have the same colour."""
         low, high = self.ends

@@ -452,10 +452,11 @@ class _MapDrawing:
         return entries
 
     def _numbers_title(self) -> str:
-        low, high = self.colouring.ends
+        ends = zip(self.colouring.end_signs, self.colouring.ends, strict=True)
+        low, high = (f"{sign}{format_number(value)}" for sign, value in ends)
         title = shorten(self.colouring.option.title, 30)
         scale = ", logarithmic" if self.colouring.is_log else ""
-        return f"{title}, {format_number(low)} to {format_number(high)}{scale}"
+        return f"{title}, {low} to {high}{scale}"
 
     def _draw_legend_row(self, axes: Axes, row: list[_LegendEntry], y: float, dot: float) -> None:
         x = self.edge

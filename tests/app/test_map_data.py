@@ -118,6 +118,7 @@ def test_spec_has_numbers_and_scale_limits() -> None:
     np.testing.assert_array_equal(values[:60], sizes)
     assert colour["kind"] == "numbers"
     assert sizes.min() < colour["low"] < colour["high"] < sizes.max()
+    assert colour["endSigns"] == ["≤ ", "≥ "]
     assert colour["scale"]["light"][0] == "#440154"
     assert colour["scale"]["dark"][-1] == "#fde725"
 

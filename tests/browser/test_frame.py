@@ -595,4 +595,4 @@ def test_large_numbers_of_the_legend_are_short(page: Page, projects: Projects) -
     ends = page.locator(".hv-ends > span")
     expect(ends).to_have_count(2)
     for end in ends.all():
-        expect(end).to_have_text(re.compile(r"^\d+(\.\d+)? (M|bn)$"))
+        expect(end).to_have_text(re.compile(r"^[≤≥] \d+(\.\d+)? (M|bn)$"))

@@ -58,6 +58,8 @@ _NOT_YET = frozenset(
     }
 )  # fmt: skip
 _MIN_VALID_SHARE = 0.5
+# Cells of another form, such as a year alone, are counted as missing up to this share.
+_MAX_OTHER_SHARE = 0.02
 _SHORT_OFFSET = re.compile(r"(:\d{2}(?:\.\d+)?) ?([+-]\d{2})$")
 
 
@@ -72,13 +74,15 @@ def is_date(cell: str) -> bool:
 
 
 def are_dates(cells: Sequence[str]) -> bool:
-    """Whether cells are dates; some may be impossible days, such as 0000-00-00."""
-    n_valid = 0
+    """Whether cells are dates; some may be impossible days, such as 0000-00-00, or a few others."""
+    n_valid, n_others = 0, 0
     for cell in cells:
         if is_date(cell):
             n_valid += 1
         elif not _has_date_form(cell.strip()) and not _is_not_yet(cell):
-            return False
+            n_others += 1
+            if n_others > _MAX_OTHER_SHARE * len(cells):
+                return False
     return n_valid > _MIN_VALID_SHARE * len(cells)
 
 
@@ -129,6 +133,12 @@ def _date_with_named_month(text: str) -> str | None:
             if month is not None and _is_day(year, month, day):
                 return f"{year:04}-{month:02}-{day:02}"
     return None
+
+
+def _has_short_year(text: str) -> bool:
+    if match := _DAY_MONTH_YEAR.fullmatch(text):
+        return len(match[3]) == 2
+    return bool((match := _NAMED_MONTH[0].fullmatch(text)) and len(match["year"]) == 2)
 
 
 def _full_year(text: str) -> int:
@@ -182,6 +192,11 @@ def convert_dates(where: str, cells: pd.Series) -> tuple[pd.Series, list[Problem
         message = f"the order of day and month is not clear, so dates are read with {order}"
         remedy = "Write dates as 2024-03-31 if this is wrong."
         notes.append(Problem("day-or-month", where, message, matches[0][0], remedy, "note"))
+    short = next(filter(_has_short_year, texts), None)
+    if short is not None:
+        message = "years of two digits are read as 1950 to 2049"
+        remedy = "Write years with four digits if this is wrong."
+        notes.append(Problem("short-years", where, message, short, remedy, "note"))
     iso_dates = [iso_date(text, day_first) or "" for text in texts]
     iso_dates, zone = _without_offsets(iso_dates)
     dates = np.array([*iso_dates, ""], dtype=object)

@@ -238,8 +238,11 @@ def _colour_spec(data: HeteroData, colours: Colouring, session: str) -> ColourSp
             data, ("pale", colours_id), lambda: PackedArray.pack(is_pale, "|u1"), colours
         )
     )
-    is_log, low, high = RESULTS.get_or_compute(
-        data, ("range", colours_id), lambda: (colours.is_log, *colours.scaled[1:]), colours
+    is_log, low, high, end_signs = RESULTS.get_or_compute(
+        data,
+        ("range", colours_id),
+        lambda: (colours.is_log, *colours.scaled[1:], colours.end_signs),
+        colours,
     )
     palette = {name: list(colours.colours(name)) for name in THEMES}
     scale = {name: list(number_scale(_SCALE_STEPS, name)) for name in THEMES}
@@ -263,6 +266,7 @@ def _colour_spec(data: HeteroData, colours: Colouring, session: str) -> ColourSp
         "ghost": {name: tokens(name).ghost for name in THEMES},
         "low": low if numbers else None,
         "high": high if numbers else None,
+        "endSigns": list(end_signs),
         "log": numbers and is_log,
         "scale": scale if numbers else {},
     }

@@ -104,6 +104,21 @@ def test_day_and_month_have_one_order() -> None:
     assert "day-or-month" in codes(unclear)
 
 
+def test_few_cells_of_another_form_leave_a_date_column() -> None:
+    days = [f"{1 + k % 12}/{1 + k % 28}/19{10 + k % 80}" for k in range(99)]
+    cells, loaded = column([*days, "1930"])
+    assert cells.iloc[0] == "1910-01-01" and cells.isna().tolist() == [False] * 99 + [True]
+    assert {"words-for-missing"} == codes(loaded) & {"words-for-missing", "short-years"}
+    words, _ = column([*days, "1930", "spring", "or later"])
+    assert words.iloc[0] == days[0]
+
+
+@pytest.mark.parametrize("cell", ["{}/13/06", "{}-Mar-06"])
+def test_years_of_two_digits_are_noted(cell: str) -> None:
+    cells, loaded = column([cell.format(1 + k % 12) for k in range(20)])
+    assert cells.str.startswith("2006-").all() and "short-years" in codes(loaded)
+
+
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin"])
 @pytest.mark.parametrize("file", ["t.parquet", "t.feather"])
 def test_times_with_zone_are_read(zone: str, file: str) -> None:

@@ -315,9 +315,11 @@ export class Legend {
     const [low, high] = [colour.low ?? 0, colour.high ?? 0];
     const span = high - low || 1;
     const ends = this.range ?? [low, high];
-    /** @param {number} value */
-    const text = (value) => formatNumber(colour.log ? 10 ** value : value);
-    const labels = h("div", { class: "hv-ends" }, ...ends.map((value) => h("span", { class: "hv-end" }, text(value))));
+    // A sign stands before an end of the scale that numbers lie beyond.
+    /** @param {number} value @param {number} k */
+    const text = (value, k) =>
+      (value === [low, high][k] ? (colour.endSigns?.[k] ?? "") : "") + formatNumber(colour.log ? 10 ** value : value);
+    const labels = h("div", { class: "hv-ends" }, ...ends.map((value, k) => h("span", { class: "hv-end" }, text(value, k))));
     /** @param {number} k */
     const end = (k, label) => {
       const input = h("input", {
@@ -330,7 +332,7 @@ export class Legend {
           const [first, last] = [Math.min(...shares), Math.max(...shares)];
           this.range = first <= 0 && last >= 100 ? null : [at(first), at(last)];
           const now = this.range ?? [low, high];
-          [...labels.children].forEach((option, k) => { option.textContent = text(now[k]); });
+          [...labels.children].forEach((option, k) => { option.textContent = text(now[k], k); });
           this.map.requestDraw({ paint: true, place: true });
         },
       });
