@@ -60,6 +60,7 @@ class ColourSpec(TypedDict):
     ghost: dict[Theme, str]
     low: float | None
     high: float | None
+    endSigns: list[str]
     log: bool  # Whether the numbers and both ends are decimal logarithms.
     scale: dict[Theme, list[str]]
 

@@ -318,7 +318,7 @@ export class Legend {
     // A sign stands before an end of the scale that numbers lie beyond.
     /** @param {number} value @param {number} k */
     const text = (value, k) =>
-      (value === [low, high][k] ? (colour.endSigns?.[k] ?? "") : "") + formatNumber(colour.log ? 10 ** value : value);
+      (value === [low, high][k] ? colour.endSigns[k] : "") + formatNumber(colour.log ? 10 ** value : value);
     const labels = h("div", { class: "hv-ends" }, ...ends.map((value, k) => h("span", { class: "hv-end" }, text(value, k))));
     /** @param {number} k */
     const end = (k, label) => {

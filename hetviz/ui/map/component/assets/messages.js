@@ -51,7 +51,7 @@
  * @property {Record<Theme, string>} ghost colour of items without a value
  * @property {number | null} low
  * @property {number | null} high
- * @property {string[]} [endSigns] "≤ " and "≥ " where numbers lie beyond the ends, else ""
+ * @property {string[]} endSigns "≤ " and "≥ " where numbers lie beyond the ends, else ""
  * @property {boolean} log whether the numbers and both ends are decimal logarithms
  * @property {Record<Theme, string[]>} scale
  */
