@@ -124,8 +124,8 @@ def spec(
         scale = {name: list(number_scale(10, name)) for name in themes}
         shade: dict[str, Any] = {
             "key": keep(w.number), "kind": "numbers", "title": "Distance",
-            "low": float(known.min()), "high": float(known.max()), "log": False, "endSigns": ["", ""],
-            "scale": scale, "ghost": ghost,
+            "low": float(known.min()), "high": float(known.max()), "log": False,
+            "scale": scale, "endSigns": ["", ""], "ghost": ghost,
         }  # fmt: skip
     else:
         shade = {
