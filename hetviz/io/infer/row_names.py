@@ -47,6 +47,8 @@ _MIN_DISTINCT_SHARE = 0.5
 # Of rows that otherwise have only a code.
 _MIN_FILLED_SHARE_OF_CODES = 0.5
 _MIN_DISTINCT_SHARE_OF_CODES = 0.1
+# A name that is filled less often than this share of another one is no second name.
+_MIN_NAMES_RATIO = 0.8
 _MIN_WORDS = 3
 _MIN_CODE_SHARE = 0.8
 _MIN_SLUG_SHARE = 0.8
@@ -236,12 +238,14 @@ def _best_repeated_text(
     others: Collection[str],
 ) -> str:
     """Return the column with the best text for rows that have only codes, or ""."""
-    best, best_merit, n_names = "", 0.0, 0
+    best, best_merit = "", 0.0
+    filled_names: dict[str, float] = {}
     for column, of_column in words.items():
         if column in others:
             continue
         cells = sample[column]
-        n_words = cells[cells.str.strip().ne("")].str.split().map(len).mean()
+        is_filled = cells.str.strip().ne("")
+        n_words = cells[is_filled].str.split().map(len).mean()
         if not (_is_title_name(of_column) or n_words >= _MIN_WORDS):
             continue
         if _POOR_TITLE_WORDS & set(of_column):
@@ -249,10 +253,15 @@ def _best_repeated_text(
         merit = _title_merit(
             cells, of_column, own, _MIN_FILLED_SHARE_OF_CODES, _MIN_DISTINCT_SHARE_OF_CODES
         )
-        n_names += merit > 0 and bool(NAME_WORDS & set(of_column))
+        if merit > 0 and NAME_WORDS & set(of_column):
+            filled_names[column] = float(is_filled.mean())
         if merit > best_merit:
             best, best_merit = column, merit
-    return best if n_names < 2 else ""
+    # Two names are those of two things, unless one of them is often missing.
+    others_filled = [share for column, share in filled_names.items() if column != best]
+    least = _MIN_NAMES_RATIO * filled_names.get(best, 0.0)
+    is_alone = len(filled_names) < 2 or all(share < least for share in others_filled)
+    return best if is_alone else ""
 
 
 def _is_title_name(words: Sequence[str]) -> bool:

@@ -78,6 +78,10 @@ def test_rows_are_not_named_after_one_of_several_names() -> None:
     teams = [f"Team {chr(65 + k % 26)}" for k in range(N)]
     frame = pd.DataFrame({"match": CODES, "winner_name": teams, "loser_name": teams[::-1]})
     assert choose_title("matches", frame, ["match"]) == ()
+    # A name that is often missing is no second one.
+    gaps = ["" if k % 2 else team for k, team in enumerate(teams)]
+    renamed = pd.DataFrame({"park": CODES, "current_name": teams, "original_name": gaps})
+    assert choose_title("parks", renamed, ["park"]) == ("current_name",)
 
 
 def test_long_tables_are_not_named_by_a_column_that_repeats() -> None:
