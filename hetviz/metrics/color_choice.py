@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -78,10 +78,10 @@ def find_best_color(data: HeteroData, embedding: Embedding) -> str | None:
     """Return the key of the column whose groups a map separates best beyond chance.
 
     Columns with 3 to 12 groups come first, if neighbours clearly agree in one, and labels before
-    others, since the map may be made from a column. Then numbers of more than two values count as
-    well, and where neither is above chance, columns of two words. A column with one value in
-    more than three quarters of
-    the rows has no groups. Rows of other datasets take the most frequent group of their links, and
+    others, since the map may be made from a column. Of columns with the same name and values, that
+    of most items is taken. Then numbers of more than two values count as well, and where neither is
+    above chance, columns of two words. A column with one value in more than three quarters of the
+    rows has no groups. Rows of other datasets take the most frequent group of their links, and
     the items of small datasets that many items link to are groups themselves.
 
     The score of groups is (a - c) / (1 - c), where a is the share of the 10 nearest of the same
@@ -107,7 +107,8 @@ def find_best_color(data: HeteroData, embedding: Embedding) -> str | None:
     )
     best = next(((score, groups.key) for score, groups in scored if groups.is_above_chance()), None)
     if best is not None and best[0] >= _CLEAR_SCORE:
-        return best[1]
+        clear = {groups.key for score, groups in scored if score >= _CLEAR_SCORE}
+        return _fullest_column(data, best[1], clear)
     for name, column, values in _usable_columns(data):
         if name in samples:
             sample = samples[name]
@@ -119,6 +120,23 @@ def find_best_color(data: HeteroData, embedding: Embedding) -> str | None:
             if score > (MIN_COLOR_SCORE if best is None else best[0] + 1e-9):
                 best = score, json.dumps([name, column])
     return None if best is None else best[1]
+
+
+def _fullest_column(data: HeteroData, best: str, clear: Container[str]) -> str:
+    """Return the column of most items with the name and values of the best one."""
+    own_name = json.loads(best)[1].casefold()
+    filled = {
+        json.dumps([name, column]): values.dropna()
+        for name, column, values in _usable_columns(data)
+        if column.casefold() == own_name
+    }
+    wanted = set(filled[best].astype(str)) if best in filled else None
+    same = [
+        key
+        for key, values in filled.items()
+        if key in clear and wanted is not None and wanted <= set(values.astype(str))
+    ]
+    return max(same, key=lambda key: (len(filled[key]), key == best), default=best)
 
 
 def _all_groups(data: HeteroData, samples: Mapping[str, _Sample]) -> Iterator[_Groups]:

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pandas as pd
 
-from hetviz.data import Dataset, Embedding, HeteroData
+from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.metrics.color_choice import find_best_color
 
 
@@ -63,3 +63,24 @@ def test_web_addresses_are_no_first_color() -> None:
     renamed = table.drop(columns="url").assign(page=[f"year {k}" for k in group])
     other = HeteroData([Dataset("many", data["many"].ids, table=renamed)])
     assert find_best_color(other, m) == json.dumps(["many", "page"])
+
+
+def test_column_that_several_tables_have_is_that_of_most_items() -> None:
+    rng = np.random.default_rng(0)
+    Y = rng.random((300, 2))
+    kind = np.array(["red", "green", "blue"])[(Y[:, 0] * 3).astype(int)]
+    # The smaller table separates better.
+    many_kinds = np.where(rng.random(300) < 0.2, rng.permutation(kind), kind)
+    ids = [f"m{k}" for k in range(300)]
+    few = Dataset("few", ids[:60], table=pd.DataFrame({"kind": kind[:60]}))
+    places = {"few": Y[:60], "many": Y}
+
+    def found(column: str) -> str | None:
+        many = Dataset("many", ids, table=pd.DataFrame({column: many_kinds}))
+        links = Links("few", "many", np.arange(60), np.arange(60), np.ones(60))
+        data = HeteroData([few, many], links=[links])
+        names = {name: part.ids for name, part in data.datasets.items()}
+        return find_best_color(data, Embedding(places, names, {name: name for name in names}))
+
+    assert found("Kind") == json.dumps(["many", "Kind"])
+    assert found("paint") == json.dumps(["few", "kind"])
