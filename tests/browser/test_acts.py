@@ -201,6 +201,12 @@ def test_statement_by_keyboard(opened: Page) -> None:
     # The named items stay selected and visible.
     until(page, "map.statements.groups.size === 0 && map.scene.count === 2")
     until(page, "!map.camera.losesRows(map.selection.rows(), map.scene.geometry)")
+    # The field finds the step that can be undone.
+    page.keyboard.press("Control+k")
+    page.keyboard.type("undo")
+    step = page.get_by_role("option", name=re.compile("^Undo .*apart"))
+    expect(step.locator("kbd")).to_have_text("Ctrl + Z")
+    page.keyboard.press("Escape")
 
 
 def test_contradiction_is_shown_before_adding(opened: Page) -> None:

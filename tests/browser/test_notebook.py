@@ -209,7 +209,14 @@ def test_hover_selection_statement_and_theme(opened: Page) -> None:
 
     # Find it by name: it is selected, with its links.
     page.get_by_placeholder("Find items and values").fill(card.locator("strong").inner_text())
-    page.locator(".hv-search-results").get_by_role("option").first.click()
+    results = page.locator(".hv-search-results")
+    expect(results.get_by_role("option").first).to_be_visible()
+    # The map cuts off what does not fit into it.
+    inner, outer = results.bounding_box(), page.locator(".hv-map").bounding_box()
+    assert inner is not None and outer is not None
+    assert inner["x"] >= outer["x"] and inner["x"] + inner["width"] <= outer["x"] + outer["width"]
+    page.screenshot(path=ARTIFACTS / "notebook-search.png")
+    results.get_by_role("option").first.click()
     until(page, "map.scene.count === 1 && !map.scene.moving && !map.scene.flight")
     until(page, "map.scene.links.length > 0")
     # The tools do not cover the legend.

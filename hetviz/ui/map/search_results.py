@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from hetviz._text import round_percent, shorten
+from hetviz._text import count, round_percent, shorten
 from hetviz._types import Ints, JsonObject
 from hetviz.core import sentence_vectors
 from hetviz.core.measures.alike import most_alike_rows
@@ -59,7 +59,9 @@ def find_results(
     named = names.best[: _MAX_LISTED["names"]]
     named_items = _items(state, run, named, {row: _id_text(data, row, query) for row in named})
     groups.append(_group("names", "Items", named_items, len(names.rows), names.is_complete))
-    values = [_value(value) for value in cells.values[: _MAX_LISTED["values"]]]
+    values = [
+        _value(value, len(data.datasets) > 1) for value in cells.values[: _MAX_LISTED["values"]]
+    ]
     groups.append(_group("values", "Values", values, len(cells.values), cells.has_all_values))
     named_rows = set(names.rows.tolist())
     columns = {row: name for row, name in cells.columns.items() if row not in named_rows}
@@ -68,7 +70,7 @@ def find_results(
         state, run, listed, {row: _snippet(data, row, columns[row], query) for row in listed}
     )
     groups.append(
-        _group("texts", "Items with these words", texts, len(columns), cells.has_all_texts)
+        _group("texts", "By words of their columns", texts, len(columns), cells.has_all_texts)
     )
     similar = meaning.find_by_meaning(data, query, session) if like is None else []
     new = [row for row in similar or () if row not in set(listed) | set(names.best)]
@@ -170,14 +172,14 @@ def _items(
     ]
 
 
-def _value(match: ValueMatch) -> JsonObject:
+def _value(match: ValueMatch, has_many: bool) -> JsonObject:
     return {
         "kind": "value",
         "title": f"{display_name(match.column)}: {display_name(match.value)}",
         "dataset": match.dataset,
         "column": match.column,
         "value": match.value,
-        "aside": f"{match.n_items:,} {match.dataset}",
+        "aside": f"{match.n_items:,} {match.dataset}" if has_many else count(match.n_items, "item"),
     }
 
 

@@ -198,8 +198,9 @@ export class Search {
 
   /** @param {string} query */
   colours(query) {
-    const options = (this.scene.data.colours ?? []).map(({ key, title, group: of }) => ({
-      title, aside: of, icon: "fade", run: () => this.map.legend.colourBy(key),
+    const { colours = [], datasets } = this.scene.data;
+    const options = colours.map(({ key, title, group: of }) => ({
+      title, aside: datasets.length === 1 && datasets[0].name === of ? "" : of, icon: "fade", run: () => this.map.legend.colourBy(key),
     }));
     return group("colours", "Colour the map by", fitting(options, query));
   }
@@ -214,7 +215,7 @@ export class Search {
     const options = [
       ...(hasPages ? [page("Data", "data"), page("Map", "map"), page("Compare", "compare"), page("Export", "export")] : []),
       ...(hasPages ? TABS.map((title, k) => ({ title, aside: "panel", keys: String(k + 1), run: () => openTab(title) })) : []),
-      ...(undo ? [{ title: undo.textContent ?? "Undo", keys: "Ctrl + Z", run: () => undo.click() }] : []),
+      ...(undo ? [{ title: undo.querySelector("p")?.textContent ?? "Undo", keys: "Ctrl + Z", run: () => undo.click() }] : []),
       ...map.toolbar.commands(),
       { title: "Select all items in view", keys: "Ctrl + A", run: () => map.keys.selectSeen() },
     ];
@@ -271,8 +272,9 @@ export class Search {
   /** @param {SearchResult} result @param {SearchGroup} part */
   option(result, part) {
     const isItem = result.kind === "item";
+    const hasMany = this.scene.data.datasets.length > 1;
     const isOff = isItem && !result.placed;
-    const aside = isOff ? "not on this map" : result.aside || (isItem && !part.key.startsWith("near") ? result.dataset : "");
+    const aside = isOff ? "not on this map" : result.aside || (isItem && hasMany && !part.key.startsWith("near") ? result.dataset : "");
     const k = this.options.length;
     const name = h("span", { class: "hv-name" }, h("span", {}, ...this.emphasised(result.title)), result.detail ? h("small", {}, ...this.emphasised(result.detail)) : null);
     const element = h("div", {
@@ -301,8 +303,8 @@ export class Search {
 
   /** A text with the query in bold. @param {string} text @returns {(string | HTMLElement)[]} */
   emphasised(text) {
-    const query = folded(this.query.replace(/^.*?:\s*/, ""));
-    const plain = folded(text);
+    const query = this.query.replace(/^.*?:\s*/, "").toLowerCase();
+    const plain = text.toLowerCase();
     const at = query && plain.length === text.length ? plain.indexOf(query) : -1;
     return at < 0 ? [text] : [text.slice(0, at), h("b", {}, text.slice(at, at + query.length)), text.slice(at + query.length)];
   }
