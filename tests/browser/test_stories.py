@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 import hetviz
 from hetviz.data import Filter, SavedView
 from hetviz.workspace import SaveView
 from tests.browser.conftest import Open
-from tests.browser.harness import Server
+from tests.browser.harness import Server, new_context
 from tests.browser.projects import Projects
 from tests.browser.test_app import settled, until
 from tests.samples import sample
@@ -108,7 +109,8 @@ def test_presentation_shows_items_of_a_view_and_what_is_gone(
     settled(page)
 
 
-def test_exported_page_presents_the_views(page: Page, tmp_path: Path) -> None:
+def test_exported_page_presents_the_views(browser: Browser, tmp_path: Path) -> None:
+    page = new_context(browser, offline=True).new_page()
     data = sample("emoji")
     embedding = hetviz.embed(data, "pca")
     file = hetviz.export(data, embedding, tmp_path / "page.html", colour="group", views=VIEWS)
@@ -116,12 +118,15 @@ def test_exported_page_presents_the_views(page: Page, tmp_path: Path) -> None:
     legend = page.locator("#legend")
     expect(legend).to_contain_text("Food drink")
     page.get_by_role("button", name="Present 3 views").click()
-    sentence, shown = page.locator(".hv-present-text"), page.locator("#points")
+    sentence, picture = page.locator(".hv-present-text"), page.locator("#map")
+    expect(picture).to_have_attribute("aria-label", re.compile("Smileys"))
     expect(sentence).to_have_text(VIEWS[0].text)
     expect(page.locator("aside")).to_be_hidden()
     page.keyboard.press("ArrowRight")
     expect(sentence).to_have_text(VIEWS[1].text)
-    expect(shown).to_have_attribute("data-drawn", "130")
+    # Only names that are true of the items shown.
+    expect(picture).not_to_have_attribute("aria-label", re.compile("Smileys|Objects"))
+    expect(page.locator(".hv-present-notes")).to_contain_text("130 of 1,894 items")
     page.keyboard.press("ArrowRight")
     expect(sentence).to_have_text(VIEWS[2].text)
     expect(page.locator(".hv-present-notes")).to_have_text("1 of 2 selected items were removed.")
@@ -130,3 +135,4 @@ def test_exported_page_presents_the_views(page: Page, tmp_path: Path) -> None:
     expect(page.locator(".hv-present")).to_be_hidden()
     expect(legend).to_contain_text("Food drink")
     expect(page.locator("aside")).to_be_visible()
+    page.context.close()
