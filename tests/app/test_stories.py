@@ -73,15 +73,15 @@ def test_list_changes_orders_and_removes_views_with_undo(visit: Visit) -> None:
     app = visit("map")
     for text in ("One.", "Two."):
         save(app, text)
-    press(app, "up-2")
+    press(app, "view-up-2")
     assert labels(app) == ["Two.", "One."]
     app.text_input(key="view-text-1-One.").set_value("First.").run()
     assert labels(app) == ["Two.", "First."]
     workspace_of(app).do(SetFilters([FOOD]))
     app.run()
-    press(app, "update-2")
+    press(app, "view-update-2")
     assert workspace_of(app).state.saved_views[0].filters == (FOOD,)
-    press(app, "drop-view-1")
+    press(app, "view-drop-1")
     assert labels(app) == ["Two."]
     press(app, "undo")
     press(app, "undo")
@@ -97,7 +97,7 @@ def test_number_of_a_view_shows_it_as_one_step(visit: Visit) -> None:
     )
     workspace.do(SaveView(view))
     app.run()
-    press(app, "go-1")
+    press(app, "view-go-1")
     state = workspace.state
     assert (state.view.colour, state.filters) == ("dataset", (FOOD,))
     [row] = workspace.view_state.selection
@@ -160,9 +160,9 @@ def test_viewer_presents_and_cannot_edit(visit: Visit, monkeypatch: pytest.Monke
     monkeypatch.setattr(people, "get_role", lambda project: "look")
     app.run()
     keys = {str(button.key) for button in app.button}
-    assert keys >= {"present", "go-1"}
-    assert not keys & {"save-view", "update-1", "drop-view-1", "up-1"}
-    press(app, "go-1")
+    assert keys >= {"present", "view-go-1"}
+    assert not keys & {"save-view", "view-update-1", "view-drop-1", "view-up-1"}
+    press(app, "view-go-1")
     assert story_of(app).at == 0
     assert not app.error
 

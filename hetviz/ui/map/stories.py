@@ -150,7 +150,7 @@ def _show_view(state: State, view: SavedView, at: int, can_edit: bool) -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
             st.button(
                 f"{at + 1}",
-                key=f"go-{view.id}",
+                key=f"view-go-{view.id}",
                 help="Show this view",
                 on_click=_go if can_edit else _present,
                 args=(view.id if can_edit else at,),
@@ -169,18 +169,18 @@ def _show_view(state: State, view: SavedView, at: int, can_edit: bool) -> None:
                     args=(view.id, key),
                 )
                 up, down = MoveView(view.id, at - 1), MoveView(view.id, at + 1)
-                _icon_button("arrow_upward", f"up-{view.id}", "Move up", up, at == 0)
-                _icon_button("arrow_downward", f"down-{view.id}", "Move down", down, is_last)
+                _icon_button("arrow_upward", f"view-up-{view.id}", "Move up", up, at == 0)
+                _icon_button("arrow_downward", f"view-down-{view.id}", "Move down", down, is_last)
                 st.button(
                     "",
                     icon=":material/sync:",
-                    key=f"update-{view.id}",
+                    key=f"view-update-{view.id}",
                     type="tertiary",
                     help="Replace it by what the map shows now. The sentence stays.",
                     on_click=_update,
                     args=(view.id,),
                 )
-                _icon_button("close", f"drop-view-{view.id}", "Remove", DropView(view.id))
+                _icon_button("close", f"view-drop-{view.id}", "Remove", DropView(view.id))
         notes = () if view.colour in LAYERS else _resolve(state, view).notes
         theme.show_note(" ".join([f"{_summary(state, view)}.", *notes]))
 
