@@ -355,3 +355,39 @@ def test_chart_of_linked_items_has_the_ends_of_observed_links(sid: str) -> None:
     assert ask(f"/hv/array/{sid}/{spec['links'][0]}").body == targets.tobytes()
     missing = {"dataset": "customers", "column": "city", "of": "customers"}
     assert ask(f"/hv/chart/{sid}?{urlencode(missing)}").status == 204
+
+
+def dated(**missing: float) -> HeteroData:
+    """Return the data with features of columns of dates, with these shares of missing dates."""
+    columns = [
+        {"column": name, "kind": "date", "share_missing": share} for name, share in missing.items()
+    ]
+    recipe: dict[str, object] = {
+        "features": {"columns": [{"column": "age", "kind": "number"}, *columns]}
+    }
+    customers = replace(DATA["customers"], recipe=recipe)
+    return HeteroData([customers, DATA["products"]], DATA.links)
+
+
+def test_dates_are_shown_while_the_charts_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    filters = (Filter("customers", "joined", "range", low=17900.0),)
+    state = State(data=dated(seen=0.1, joined=0.0), filters=filters)
+    spec = spec_of(state, monkeypatch)
+    assert (spec["open"], spec["charts"]) == (False, [])
+    assert spec["time"] == ["customers", "joined", ""]
+    assert len(spec["filters"]) == 1
+    assert spec["failed"]
+    closed = spec_of(replace(state, view=replace(state.view, has_time=False)), monkeypatch)
+    assert (closed["time"], closed["filters"], closed["failed"]) == (None, [], None)
+    # Opened charts have the dates too.
+    opened = spec_of(replace(state, view=replace(state.view, has_charts=True)), monkeypatch)
+    assert opened["charts"][0] == ["customers", "joined", ""]
+    assert linked_charts.time_chart(DATA) is None
+
+
+def test_charts_of_dates_have_a_player() -> None:
+    specs = [
+        linked_charts.chart_spec(DATA, "customers", title, lambda array: "")
+        for title in ("joined", "age")
+    ]
+    assert [spec and spec["time"] for spec in specs] == [True, False]

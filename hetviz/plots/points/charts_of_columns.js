@@ -4,6 +4,7 @@
 import { ChartAxis, NO_FILTER, partsAt, placeOf, pressBrush } from "./chart_axis.js";
 import { h, icon, set, thousands } from "./dom.js";
 import { RovingFocus } from "./roving_focus.js";
+import { TimePlayer } from "./time_player.js";
 
 /** @import { CodedColumn, Crossfilter } from "./crossfilter.js" */
 /** @import { ChartFilterSpec, ChartSpec } from "./messages.js" */
@@ -18,6 +19,7 @@ import { RovingFocus } from "./roving_focus.js";
  * @property {(card: ChartCard, brushed: ChartFilter) => void} brush filter while a chart is brushed
  * @property {(card: ChartCard) => void} end
  * @property {(chart: string[]) => void} [remove]
+ * @property {() => void} [placeNames] place the names on the map again
  */
 
 /** @param {number} share */
@@ -170,6 +172,7 @@ export class BinsChart extends ColumnChart {
     this.plot = h("div", { class: "hv-plot" }, ...this.bars, this.window);
     this.ends = h("div", { class: "hv-chart-ends" }, h("span", {}), h("b", {}), h("span", {}));
     this.body.append(this.plot, ...this.axis.addSliders(this), this.ends);
+    if (this.spec.time) this.countText.after(new TimePlayer(this).element);
     this.plot.addEventListener("pointerdown", (event) => pressBrush(this, event));
     this.plot.addEventListener("pointermove", (event) => this.hover(event));
   }
@@ -191,6 +194,8 @@ export class BinsChart extends ColumnChart {
     this.window.style.right = `${(100 * (n - 1 - last)) / n}%`;
     this.bars.forEach((bar, k) => bar.toggleAttribute("data-out", k < first || k > last));
     axis.drawSliders();
+    const missing = this.column.whole[n];
+    if (this.spec.time && missing) this.note.textContent = `${thousands(missing)} without a date${axis.range ? ", now hidden" : ""}`;
     const [low, middle, high] = this.ends.children;
     low.textContent = axis.lowText;
     high.textContent = axis.highText;

@@ -218,7 +218,10 @@ def _on_charts() -> None:
     if state.data is not None and isinstance(value, dict):
         has_charts, has_table = (bool(value.get(key)) for key in ("open", "table"))
         charts = value.get("charts")
-        session.run_command(SetView(charts=charts, has_charts=has_charts, has_table=has_table))
+        has_time = False if value.get("time") is False else None
+        session.run_command(
+            SetView(charts=charts, has_charts=has_charts, has_table=has_table, has_time=has_time)
+        )
 
 
 def _on_filter() -> None:

@@ -68,15 +68,16 @@ def charts_spec(state: State, session_id: str) -> ChartsSpec:
     spec: ChartsSpec = {
         "open": view.has_charts,
         "table": view.has_table,
+        "time": time_chart(data) if view.has_time else None,
         "loading": False,
         "charts": [],
         "filters": [],
         "failed": None,
         "acknowledged": state_of(_FilterRequests).number,
     }
-    if not view.has_charts:
+    if not view.has_charts and spec["time"] is None:
         return spec
-    charts = view.charts
+    charts = view.charts if view.has_charts else ()
     if charts is None:
         # The first charts depend on the columns of all datasets.
         spec["loading"] = any(item_text.is_loading(data, name) for name in data.datasets)
@@ -102,23 +103,37 @@ def charts_spec(state: State, session_id: str) -> ChartsSpec:
     return spec
 
 
+def time_chart(data: HeteroData) -> list[str] | None:
+    """Return the chart of the column of dates with fewest missing, None without one."""
+    dated = [
+        (float(entry.get("share_missing", 0.0)), name, str(entry["column"]))
+        for name, dataset in data.datasets.items()
+        for entry in ((dataset.recipe or {}).get("features") or {}).get("columns", [])
+        if entry.get("kind") == "date"
+    ]
+    return [*min(dated, key=lambda each: each[0])[1:], ""] if dated else None
+
+
 def first_charts(state: State) -> tuple[tuple[str, str, str], ...]:
     """Return the charts to begin with: the coloured column, then some of each dataset in turn."""
     data = state.opened()
     option = layers.colours_of(state, state.run).option
     first = json.loads(option.key)[:2] if option.key.startswith("[") else None
     columns = {name: _good_columns(data, name) for name in data.datasets}
+    time = time_chart(data)
 
     def in_turn() -> Iterator[tuple[str, str, str]]:
         if first is not None and first[0] in columns and codes_of(data, *first) is not None:
             yield (first[0], first[1], "")
+        if time is not None and time[:2] != first and codes_of(data, *time[:2]) is not None:
+            yield (time[0], time[1], "")
         open_names = list(columns)
         while open_names:
             for name in list(open_names):
                 column = next(columns[name], None)
                 if column is None:
                     open_names.remove(name)
-                elif [name, column] != first:
+                elif [name, column] not in (first, time and time[:2]):
                     yield (name, column, "")
 
     charts = list(islice(in_turn(), _N_FIRST))
@@ -283,6 +298,7 @@ def chart_spec(
         "kind": "bins" if coded.lows else "values",
         "title": (_linked_title(name, title) if of else display_name(title))
         + (f" ({unit})" if unit else ""),
+        "time": column.kind == "date",
         "key": send(coded.codes),
         "links": [send(ends) for ends in links_between(data, of, name)] if of else None,
         "places": send(places_of(data, name, column)) if has_places else None,

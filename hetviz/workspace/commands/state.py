@@ -52,6 +52,7 @@ class DisplaySettings:
     charts: tuple[tuple[str, ...], ...] | None = None
     has_charts: bool = False  # Whether the charts are open.
     has_table: bool = False  # Whether the table is in their place.
+    has_time: bool = True  # Whether a chart of dates is shown while the charts are closed.
 
     def swatches_of(self, colour: str) -> tuple[tuple[str, str], ...]:
         """Return the categories of a colour key with the colours chosen for them."""

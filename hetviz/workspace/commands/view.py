@@ -42,6 +42,7 @@ class SetView(Command, op="set-view", label="view", undoable=False):
     charts: Sequence[Sequence[str]] | None = None
     has_charts: bool | None = None  # Whether they are open.
     has_table: bool | None = None  # Whether the table is in their place.
+    has_time: bool | None = None  # Whether dates are shown while they are closed.
     # As `SetSwatch`, which can be undone. Journals of earlier projects have it.
     swatch: tuple[str, str, str] | list[str] | None = None
 
@@ -60,6 +61,8 @@ class SetView(Command, op="set-view", label="view", undoable=False):
             view = replace(view, has_charts=self.has_charts)
         if self.has_table is not None:
             view = replace(view, has_table=self.has_table)
+        if self.has_time is not None:
+            view = replace(view, has_time=self.has_time)
         if self.swatch is not None:
             view = replace(view, swatches=_set_swatch(view.swatches, *self.swatch))
         return replace(state, view=view)

@@ -165,11 +165,13 @@ class ChartsSpec(TypedDict):
 
     `failed`: key of the filters that each row fails, one bit each. `acknowledged`: number of the
     last filter of a chart that Python applied. `table`: whether the table is in their place.
-    `loading`: whether the first charts are chosen later, when the columns are read.
+    `loading`: whether the first charts are chosen later, when the columns are read. `time`: the
+    chart of dates that is shown while the charts are closed.
     """
 
     open: bool
     table: bool
+    time: list[str] | None
     loading: bool
     charts: list[list[str]]
     filters: list[ChartFilterSpec]
@@ -348,11 +350,13 @@ class ChartSpec(TypedDict):
 
     `links`: keys of the rows and targets of the links that it counts, None if it counts rows.
     `places`: key of the place of each row along an axis, None for other charts.
+    `time`: whether the column has dates.
     `lows`, `highs`, `starts`, `ends`: smallest and largest value of each bin, and both as text.
     """
 
     kind: Literal["bins", "values"]
     title: str
+    time: bool
     key: str
     links: list[str] | None
     places: str | None

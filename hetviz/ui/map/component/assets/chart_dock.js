@@ -11,7 +11,7 @@ import { countOf } from "./pick.js";
 import { RovingFocus } from "./roving_focus.js";
 import { request } from "./requests.js";
 import { array } from "./store.js";
-import { brushColumn } from "./charts_of_columns.js";
+import { BinsChart, brushColumn } from "./charts_of_columns.js";
 import { makeChart } from "./scatter_chart.js";
 
 /** @import { HetMap } from "./map.js" */
@@ -49,6 +49,10 @@ export class ChartDock {
     this.number = 0; // of the last filter that was sent
     this.frame = 0;
     this.fingerprint = "";
+    /** @type {string[] | null} Chart of dates while the charts are closed. */
+    this.time = null;
+    this.isTimeClosed = false; // by a person, in these data
+    this.mode = "";
     this.nAbsent = 0; // items that the legend hides or that have no position
     this.wasFilled = false; // whether charts have been shown
     this.isReading = false; // whether Python reads the columns for the first charts
@@ -108,10 +112,10 @@ export class ChartDock {
 
   /** Send the charts to Python. */
   report() {
-    const value = this.state;
+    const value = { ...this.state, ...(this.isTimeClosed ? { time: false } : {}) };
     // Without charts Python chooses the first ones.
     const state = this.charts.length || this.wasFilled ? value : { ...value, charts: undefined, n: ++this.nReports };
-    this.sent.push(JSON.stringify(value));
+    this.sent.push(JSON.stringify(this.state));
     send(() => this.map.component.setStateValue("charts", state));
   }
 
@@ -120,12 +124,14 @@ export class ChartDock {
     const { charts } = data;
     if (!charts) {
       this.isOpen = false;
+      this.time = null;
       this.draw();
       return;
     }
     if (this.fingerprint !== data.fingerprint) {
       this.fingerprint = data.fingerprint;
       this.pending.clear();
+      this.isTimeClosed = false;
       for (const card of this.cards.values()) card.element.remove();
       this.cards.clear();
     }
@@ -142,13 +148,13 @@ export class ChartDock {
     this.wasFilled ||= charts.charts.length > 0;
     this.number = Math.max(this.number, charts.acknowledged);
     for (const [key, { number }] of this.pending) if (number <= charts.acknowledged) this.pending.delete(key);
-    Object.assign(this, { failed, filters: charts.filters });
+    Object.assign(this, { failed, filters: charts.filters, time: this.isTimeClosed ? null : charts.time });
     this.draw();
   }
 
   /** Count again, after the filters or the shown rows have changed. */
   recount() {
-    if (!this.isOpen) return;
+    if (!this.isOpen && !this.time) return;
     const { crossfilter, scene } = this;
     const cards = [...this.cards.values()];
     for (const column of cards.flatMap(({ columns }) => columns)) column.own = this.bitsOf(column);
@@ -208,6 +214,9 @@ export class ChartDock {
     this.map.stats.brushMs = performance.now() - begun;
   }
 
+  /** Name what is shown now, as a brush that moves does not. */
+  placeNames() { this.map.requestDraw({ paint: true, place: true }); }
+
   /** Send the filters of a chart to Python. @param {ChartCard} card */
   end(card) {
     const { map } = this;
@@ -243,16 +252,23 @@ export class ChartDock {
   }
 
   draw() {
-    const { map, element, charts } = this;
-    const shown = this.isOpen && map.scene.data?.mode === "work";
-    if (element.hidden === shown) {
-      element.hidden = !shown;
+    const { map, element, listed: charts } = this;
+    const isWork = map.scene.data?.mode === "work";
+    // The dates appear when their chart is there, and not as a list of few dates.
+    const dates = isWork && !this.isOpen && this.time ? this.cards.get(keyOf(this.time)) : null;
+    if (isWork && !this.isOpen && this.time && !dates) this.load(this.time);
+    const mode = !isWork ? "" : this.isOpen ? (this.table.isOpen ? "table" : "charts") : dates instanceof BinsChart ? "time" : "";
+    if (this.mode !== mode) {
+      const isOpening = this.isOpen && !["charts", "table"].includes(this.mode);
+      this.mode = mode;
+      element.hidden = !mode;
+      this.row.hidden = mode === "table";
       map.toolbar.update();
       map.legend.update();
-      if (shown) uncoverCharts();
+      if (mode && isOpening) uncoverCharts();
     }
-    set(document.documentElement, { "data-hv-dock": !shown ? null : this.table.isOpen ? "table" : "charts" });
-    if (!shown) return;
+    set(document.documentElement, { "data-hv-dock": mode || null });
+    if (!mode) return;
     const keys = charts.map(keyOf);
     for (const [key, card] of this.cards) {
       if (keys.includes(key)) continue;
@@ -264,6 +280,9 @@ export class ChartDock {
     const text = charts.length || this.waits ? "Loading charts" : "Add a chart of a column to begin.";
     this.row.replaceChildren(h("p", { class: "hv-dock-note" }, text));
   }
+
+  /** The charts that are shown. */
+  get listed() { return this.isOpen ? this.charts : this.time ? [this.time] : []; }
 
   /** Load a chart and show it in its place. @param {string[]} chart */
   async load(chart) {
@@ -283,7 +302,10 @@ export class ChartDock {
     } finally {
       this.loading.delete(key);
       // All at once, since a chart that came before others would move them from under a finger.
-      if (!this.loading.size && this.cards.size) this.fill();
+      if (!this.loading.size && this.cards.size) {
+        if (!this.isOpen) this.draw();
+        this.fill();
+      }
       map.requestDraw();
     }
   }
@@ -291,7 +313,7 @@ export class ChartDock {
   /** Show the loaded charts in their order. */
   fill() {
     const { scrollLeft } = this.row;
-    this.row.replaceChildren(...this.charts.flatMap((chart) => this.cards.get(keyOf(chart))?.element ?? []));
+    this.row.replaceChildren(...this.listed.flatMap((chart) => this.cards.get(keyOf(chart))?.element ?? []));
     // Otherwise a row that snaps stays at the chart that it showed before.
     this.row.scrollLeft = scrollLeft;
     this.recount();
@@ -328,6 +350,13 @@ export class ChartDock {
 
   /** @param {string[]} chart */
   remove(chart) {
+    if (!this.isOpen) {
+      this.isTimeClosed = true;
+      this.time = null;
+      this.report();
+      this.draw();
+      return;
+    }
     this.charts = this.charts.filter((other) => keyOf(other) !== keyOf(chart));
     this.report();
     this.draw();

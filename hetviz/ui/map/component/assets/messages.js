@@ -140,6 +140,7 @@
  * @typedef {object} ChartsSpec
  * @property {boolean} open
  * @property {boolean} table whether the table is in their place
+ * @property {string[] | null} time chart of dates while the charts are closed
  * @property {boolean} loading whether the first charts are chosen later, when the columns are read
  * @property {string[][]} charts dataset, column, and the dataset whose links the chart follows or "", of a scatter also the column of its y axis
  * @property {ChartFilterSpec[]} filters
@@ -177,6 +178,7 @@
  * @typedef {object} ChartSpec
  * @property {"bins" | "values"} kind
  * @property {string} title
+ * @property {boolean} time whether the column has dates
  * @property {string} key key of the code of each row, 255 for none
  * @property {[string, string] | null} links keys of the rows and targets of the links that it counts
  * @property {string | null} places key of the place of each row along an axis, 255 for none
