@@ -142,8 +142,8 @@ def export(
     spread : Spread, optional
         Result of `hetviz.spread`: "coordinates" and "selection" get a column of it.
     views : sequence of SavedView, or path
-        Views that the interactive page presents one after the other, and that a project keeps. A
-        path is read by `hetviz.load_views`.
+        Views that the interactive page presents one after the other, and that a project or recipe
+        keeps. A path is read by `hetviz.load_views`.
 
     Returns
     -------
@@ -195,7 +195,7 @@ def export(
     if chosen == "project":
         return write_file(path, project_bytes(data, embedding, Path(path).stem, saved_views))
     if chosen == "recipe":
-        return write_file(path, embedding_recipe(embedding, settings, title))
+        return write_file(path, embedding_recipe(embedding, settings, title, saved_views))
     if chosen in _CONTAINERS:
         return write_file(path, _CONTAINERS[chosen](data, embedding))
     if chosen == "guidance":

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pprint import pformat
 
 from hetviz._samples import MANIFEST
 from hetviz._version import __version__
 from hetviz.algorithms.registry import is_method
-from hetviz.data import Embedding, HeteroData
+from hetviz.data import Embedding, HeteroData, SavedView
 from hetviz.errors import ParameterError
 from hetviz.exports.figures import FigureSettings
 from hetviz.io import toml
@@ -18,7 +19,7 @@ from hetviz.plots.colour import colouring, find_option
 from hetviz.runs.embed.run import EmbeddingOrigin, MapOrigin, Run
 from hetviz.runs.recipe import RECIPE, coordinates_hash, files_of_run, recipe_text
 
-SCRIPT, DATA, README = "reproduce.py", "data", "README.txt"
+SCRIPT, DATA, README, VIEWS = "reproduce.py", "data", "README.txt", "views.json"
 
 
 def reason_against_recipe(origin: MapOrigin | None) -> str:
@@ -37,6 +38,7 @@ def map_recipe(
     settings: FigureSettings | None = None,
     title: str = "",
     is_exact: bool = True,
+    views: Sequence[SavedView] = (),
 ) -> bytes:
     """Return `recipe_zip` of a map of a project, as it was when it was made."""
     data, result = origin.data, origin.result
@@ -51,11 +53,16 @@ def map_recipe(
         hidden=tuple(name for name in figure.hidden if name in data.datasets),
         palette={name: figure.palette[name] for name in categories if name in figure.palette},
     )
-    return recipe_zip(data, result, sha256=digest, figures=figure.to_dict(), title=title)
+    return recipe_zip(
+        data, result, sha256=digest, figures=figure.to_dict(), title=title, views=views
+    )
 
 
 def embedding_recipe(
-    embedding: Embedding, settings: FigureSettings | None = None, title: str = ""
+    embedding: Embedding,
+    settings: FigureSettings | None = None,
+    title: str = "",
+    views: Sequence[SavedView] = (),
 ) -> bytes:
     """Return `recipe_zip` of a map that knows its data and run."""
     made = embedding.made
@@ -66,7 +73,7 @@ def embedding_recipe(
         )
     figures = (settings or FigureSettings()).to_dict()
     digest = coordinates_hash(embedding)
-    return recipe_zip(made.data, made.run, sha256=digest, figures=figures, title=title)
+    return recipe_zip(made.data, made.run, sha256=digest, figures=figures, title=title, views=views)
 
 
 def recipe_zip(
@@ -76,22 +83,27 @@ def recipe_zip(
     sha256: str = "",
     figures: Mapping[str, object] | None = None,
     title: str = "",
+    views: Sequence[SavedView] = (),
 ) -> bytes:
     """Return a zip with everything needed to reproduce a map."""
     document, files = contents(data, "data")
     manifest = toml.encode(toml.dumps(document), MANIFEST)
     archive_files = {
         RECIPE: toml.encode(recipe_text(DATA, run, sha256, figures), RECIPE),
-        SCRIPT: script_text(run, figures).encode(),
+        SCRIPT: script_text(run, figures, has_views=bool(views)).encode(),
         README: _readme_text(title, bool(sha256)).encode(),
         f"{DATA}/{MANIFEST}": manifest,
         **{name: text.encode() for name, text in files_of_run(data, run).items()},
         **{f"{DATA}/{name}": content for name, content in files.items()},
     }
+    if views:
+        archive_files[VIEWS] = json.dumps([view.to_dict() for view in views], indent=1).encode()
     return to_zip(archive_files)
 
 
-def script_text(run: Run, figures: Mapping[str, object] | None = None) -> str:
+def script_text(
+    run: Run, figures: Mapping[str, object] | None = None, *, has_views: bool = False
+) -> str:
     """Return a Python script that reproduces the map and its figure."""
     figure_settings = {
         key: value for key, value in (figures or {}).items() if value not in ("", None, [], {})
@@ -127,6 +139,8 @@ def script_text(run: Run, figures: Mapping[str, object] | None = None) -> str:
             "data, embedding = hetviz.load_run(folder)",
             'hetviz.export(data, embedding, HERE / "map.pdf", **FIGURE)',
         ]
+    if has_views:
+        lines.append(f'hetviz.export(data, embedding, HERE / "map.html", views=HERE / "{VIEWS}")')
     return "\n".join(lines) + "\n"
 
 

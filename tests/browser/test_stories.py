@@ -14,7 +14,7 @@ from hetviz.workspace import SaveView
 from tests.browser.conftest import Open
 from tests.browser.harness import Server, new_context
 from tests.browser.projects import Projects
-from tests.browser.test_app import settled, until
+from tests.browser.test_app import serious_barriers, settled, until
 from tests.samples import sample
 
 FOOD = Filter("emoji", "group", values=("food-drink",))
@@ -99,6 +99,7 @@ def test_presentation_shows_items_of_a_view_and_what_is_gone(
     expect(page.locator(".hv-present-text")).to_have_text(VIEWS[2].text)
     expect(page.locator(".hv-present-notes")).to_have_text("1 of 2 selected items were removed.")
     until(page, "map.scene.count === 1 && map.scene.data.colour.option === 'dataset'")
+    assert serious_barriers(page) == set()
     page.keyboard.press("ArrowLeft")
     expect(page.locator(".hv-present-text")).to_have_text(VIEWS[1].text)
     until(page, "map.scene.count === 0 && map.scene.visible === 130")

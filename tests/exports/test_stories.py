@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import json
 import re
+import runpy
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -140,3 +142,21 @@ def test_load_views_refuses_other_files(tmp_path: Path) -> None:
         (tmp_path / "views.json").write_text(text, encoding="utf-8")
         with pytest.raises(DataError):
             hetviz.load_views(tmp_path / "views.json")
+
+
+def test_recipe_has_views_that_belong_to_its_map(tmp_path: Path) -> None:
+    data = hetviz.load("digit-views")
+    embedding = hetviz.embed(data, "pca")
+    view = SavedView("A part.", map=embedding, camera={"x": (0, 1), "y": (0, 1)})
+    file = hetviz.export(data, embedding, tmp_path / "r.zip", "recipe", views=[view])
+    with zipfile.ZipFile(file) as archive:
+        archive.extractall(tmp_path)
+    assert hetviz.load_views(tmp_path / "views.json") == [view]
+    script = tmp_path / "reproduce.py"
+    # The figure takes longer than all else.
+    text = re.sub(r"^hetviz.export.*map.pdf.*\n", "", script.read_text("utf-8"), flags=re.M)
+    script.write_text(text, encoding="utf-8")
+    runpy.run_path(str(script))
+    [part] = content_of(tmp_path / "map.html")["views"]
+    assert part["notes"] == []
+    assert part["camera"] is not None

@@ -282,6 +282,7 @@ def show_report_files(source: ExportSource) -> None:
                 source.options.settings,
                 state.title,
                 is_exact=run.id != ORIGINAL_MAP,
+                views=state.saved_views,
             )
             download_button("Reproduce this", f"{source.stem}-recipe.zip", recipe)
         if fitted_run is not None:
