@@ -48,7 +48,8 @@ const goTo = (place) => () => click(`.st-key-place-${place} a`);
 
 /** Do something on the map, from any page. @param {() => void} run */
 function onMap(run, tries = 50) {
-  if (isNotebook || document.querySelector(".hv-at-map")) run();
+  // A notebook has no pages.
+  if (!document.querySelector(".st-key-place-map") || document.querySelector(".hv-at-map")) run();
   else if (tries) {
     if (tries === 50) goTo("map")();
     setTimeout(() => onMap(run, tries - 1), ARRIVAL_STEP_MS);
