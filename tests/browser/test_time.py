@@ -61,7 +61,12 @@ def test_dates_filter_the_map_by_steps_play_and_keys(letters: Page) -> None:
     chart = page.locator('[data-column="sent"]')
     note = chart.locator(".hv-chart-note")
     expect(note).to_have_text(f"{N_UNDATED} without a date")
-    page.get_by_role("button", name="Later", exact=True).click()
+    later = page.get_by_role("button", name="Later", exact=True)
+    place = later.bounding_box()
+    later.click()
+    expect(chart.get_by_role("button", name="Clear", exact=True)).to_be_visible()
+    # The pointer is still on it.
+    assert later.bounding_box() == place
     expect(window_of(page)).to_contain_text(LETTERS["sent"][N_UNDATED:].min())
     expect(note).to_have_text(f"{N_UNDATED} without a date, now hidden")
     expect_filter(page)
