@@ -612,6 +612,7 @@ def test_find_lists_items_values_places_colours_and_commands(page: Page) -> None
     items = results.get_by_role("group", name="Items")
     expect(items.locator(".hv-search-note")).to_have_text("Items8 of 18")
     expect(items.locator("img").first).to_have_js_property("naturalWidth", 48)
+    assert serious_barriers(page) == set()
     # Shift + Enter selects all matches.
     page.keyboard.press("Shift+Enter")
     until(page, "map.scene.count === 18")
@@ -635,6 +636,7 @@ def test_find_lists_items_values_places_colours_and_commands(page: Page) -> None
     field.fill("xqvwz")
     expect(results).to_contain_text("Nothing found")
     expect(results.get_by_role("option", name="group: objects")).to_be_visible()
+    assert serious_barriers(page) == set()
     # From another page, a place leads to the map.
     go(page, "data")
     field.fill("smileys emotion")
