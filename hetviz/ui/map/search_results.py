@@ -94,7 +94,7 @@ def matching_rows(data: HeteroData, query: str, group: str) -> Ints:
 
 
 def _like_groups(state: State, run: MapResult | None, row: int) -> list[Group]:
-    """Return the items most alike to an item by features and links, and the closest others."""
+    """Return the items most alike to an item by links and features, and the closest others."""
     data = state.opened()
     item = find_item(data, row)
     name, start = item.dataset.name, data.offsets[item.dataset.name].start
@@ -103,12 +103,12 @@ def _like_groups(state: State, run: MapResult | None, row: int) -> list[Group]:
     title = shorten(item.title, 30)
     groups: list[Group] = []
     for scores, basis, by_features in (
+        (alike.by_links, "by shared links", False),
         (
             alike.by_features,
             _BASIS.get(items.kind(name), "by all features of {}").format(name),
             True,
         ),
-        (alike.by_links, "by shared links", False),
     ):
         if scores is None:
             continue
