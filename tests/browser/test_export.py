@@ -91,7 +91,7 @@ def test_figure_and_standalone_page(page: Page, browser: Browser, tmp_path: Path
     expect(alone.get_by_text("1 found")).to_be_visible()
     alone.get_by_role("button", name="black cat").first.click()
     expect(alone.locator("#item h2").first).to_have_text("black cat")
-    expect(alone.locator("#item img")).to_be_visible()
+    expect(alone.locator("#item > img")).to_be_visible()
     expect(alone.locator("#item ol button")).to_have_count(10)
     # The charts of the app filter the page.
     group = alone.locator('.hv-chart[data-column="group"]')

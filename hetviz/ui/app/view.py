@@ -76,7 +76,7 @@ def show_map(state: State, place: str) -> None:
                 "film_strip": _film_strip(state, sid),
                 "spread": _spread_spec(state, sid),
                 "demo": None if work else demo.demo_spec(state, sid),
-                "charts": linked_charts.charts_spec(state, sid) if work else None,
+                "charts": linked_charts.charts_spec(state, sid) if work and not story else None,
                 "notes": [*gallery.borrowed_colour_notes(state), *_map_notes(spec)],
             },
             _component_key(_STAGE),

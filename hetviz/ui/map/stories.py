@@ -311,9 +311,7 @@ def _state_of(state: State, resolved: ResolvedView) -> State:
     view = resolved.view
     run = _map_of(state, view)
     key = view.colour if view.colour in LAYERS else resolved.colours.option.key
-    settings = replace(
-        state.view, colour=key, hidden=resolved.hidden, has_charts=False, has_table=False
-    )
+    settings = replace(state.view, colour=key, hidden=resolved.hidden)
     chosen = state.chosen if run is None else run.id
     return replace(state, chosen=chosen, view=settings, filters=resolved.filters)
 
