@@ -94,6 +94,8 @@ def drafts_by_key(
     data: HeteroData, columns: Sequence[KeyColumn], declared: Collection[Join] = ()
 ) -> list[Draft]:
     """Return drafts of views, lists and keys, besides the declared keys."""
+    if not columns:
+        return []
     # A declared key is the only one of its columns, and is not reversed.
     taken = {(join.source, column) for join in declared for column in join.source_columns}
     pairs = {

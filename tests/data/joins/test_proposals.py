@@ -10,6 +10,7 @@ import hetviz
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.joins.key_columns import chance_share, key_columns
 from hetviz.data.joins.proposals import Proposal
+from hetviz.io import read_tables
 
 CITIES = ["Oslo", "Riga", "Wien", "Bern", "Rom", "Paris", "Madrid", "Lissabon"]
 
@@ -85,6 +86,10 @@ def test_measurements_and_categories_are_not_keys() -> None:
         return Dataset(name, [f"{name}{k}" for k in range(60)], table=pd.DataFrame(columns))
 
     assert hetviz.propose_joins(HeteroData([table("a"), table("b")])) == []
+
+
+def test_table_without_any_key_has_no_joins() -> None:
+    assert hetviz.propose_joins(read_tables([("t.csv", b"kind\n" + 9 * b"a\n")]).data) == []
 
 
 def test_codes_that_differ_in_case_are_doubtful() -> None:
