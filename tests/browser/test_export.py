@@ -97,7 +97,7 @@ def test_figure_and_standalone_page(page: Page, browser: Browser, tmp_path: Path
     group = alone.locator('.hv-chart[data-column="group"]')
     group.get_by_role("button", name=re.compile("^Food drink")).click()
     expect(alone.locator("#shown")).to_have_text("751 of 1,894 items")
-    expect(alone.get_by_text("0 found")).to_be_visible()
+    expect(alone.get_by_text("Nothing found in names")).to_be_visible()
     alone.get_by_role("button", name="Show all", exact=True).click()
     expect(alone.locator("#shown")).to_have_text("1,894 of 1,894 items")
     expect(alone.get_by_text("1 found")).to_be_visible()
