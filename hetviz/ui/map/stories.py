@@ -141,7 +141,7 @@ def _show_form(state: State) -> None:
             placeholder="One sentence",
         )
         st.button("Save view", key="save-view", on_click=_save, args=(key,))
-    theme.show_note(f"Saved with it: {_summary(state, _view_now(state, '…'))}.")
+    theme.show_note(f"Saved with it: {_summary(state, _sketch(state, '…'))}.")
 
 
 def _show_view(state: State, view: SavedView, at: int, can_edit: bool) -> None:
@@ -181,8 +181,19 @@ def _show_view(state: State, view: SavedView, at: int, can_edit: bool) -> None:
                     args=(view.id,),
                 )
                 _icon_button("close", f"view-drop-{view.id}", "Remove", DropView(view.id))
-        notes = () if view.colour in LAYERS else _resolve(state, view).notes
+        # Each run of the page needs them, also while the list is closed.
+        notes = () if view.colour in LAYERS else _notes_of(state, view)
         theme.show_note(" ".join([f"{_summary(state, view)}.", *notes]))
+
+
+def _notes_of(state: State, view: SavedView) -> tuple[str, ...]:
+    ids = id(view), id(state.run), id(state.runs), id(state.clustering)
+    key = ("notes of view", *ids, state.view.colour)
+    keep_alive = (view, state.run, state.runs, state.clustering)
+    notes: tuple[str, ...] = RESULTS.get_or_compute(
+        state.opened(), key, lambda: _resolve(state, view).notes, keep_alive
+    )
+    return notes
 
 
 def _icon_button(icon: str, key: str, help: str, command: Command, disabled: bool = False) -> None:
@@ -216,7 +227,16 @@ def _summary(state: State, view: SavedView) -> str:
 
 
 def _view_now(state: State, text: str) -> SavedView:
-    """Return a view of what the map shows."""
+    """Return a view of what the map shows, with what tells later whether that has changed."""
+    view, run = _sketch(state, text), state.run
+    colours = layers.colours_of(state, run, project_id())
+    digest = "" if view.colour in LAYERS else digest_of_colours(colours)
+    n_shown = int(_resolve(state, view).shown.sum())
+    return replace(view, map="" if run is None else _digest(run), colours=digest, n_shown=n_shown)
+
+
+def _sketch(state: State, text: str) -> SavedView:
+    """Return what the map shows."""
     data, run, workspace = state.opened(), state.run, session.workspace()
     seen = state_of(StoryState).seen
     colours = layers.colours_of(state, run, project_id())
@@ -235,9 +255,8 @@ def _view_now(state: State, text: str) -> SavedView:
         name: data[name].ids[rows[(rows >= span.start) & (rows < span.stop)] - span.start].tolist()
         for name, span in data.offsets.items()
     }
-    view = SavedView(
+    return SavedView(
         text,
-        map="" if run is None else _digest(run),
         map_title="" if run is None else run.title,
         camera=seen.get("camera"),
         colour=str(state.view.colour) if is_layer else colours.option.key,
@@ -245,9 +264,7 @@ def _view_now(state: State, text: str) -> SavedView:
         hidden=state.view.hidden,
         selection=selection,
         legend=legend,
-        colours="" if is_layer else digest_of_colours(colours),
     )
-    return replace(view, n_shown=int(_resolve(state, view).shown.sum()))
 
 
 def _resolve(
