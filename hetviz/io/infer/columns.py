@@ -37,7 +37,14 @@ from hetviz.features.columns.types import (
     plain_columns,
     why_unusable,
 )
-from hetviz.io.infer.dates import FIRST_DAY, LAST_DAY, are_dates, convert_dates, may_be_counts
+from hetviz.io.infer.dates import (
+    FIRST_DAY,
+    LAST_DAY,
+    are_dates,
+    complete_years,
+    convert_dates,
+    may_be_counts,
+)
 from hetviz.io.infer.durations import are_durations, text_of_seconds
 from hetviz.io.infer.ids import guess_id_column
 from hetviz.io.infer.marks import convert_marks, mark_of
@@ -109,11 +116,12 @@ def read_columns(
             or (column_recipe.type in (*NUMBERS, "place") and column_recipe.decimal == decimal)
         )
         if column not in keep and not is_unchanged:
-            converted, column_notes = _convert_column(
-                f"{table.where}, column {column}", cells, column_recipe, decimal
-            )
-            is_changed |= converted is not cells
-            cells = converted
+            where, original = f"{table.where}, column {column}", cells
+            if column_recipe.type == "date":
+                cells, column_notes = complete_years(where, cells, frame)
+            cells, more_notes = _convert_column(where, cells, column_recipe, decimal)
+            column_notes += more_notes
+            is_changed |= cells is not original
         out[column] = cells
         notes += column_notes
     # Building a wide table takes as long as reading it.

@@ -60,6 +60,11 @@ _NOT_YET = frozenset(
 _MIN_VALID_SHARE = 0.5
 # Cells of another form, such as a year alone, are counted as missing up to this share.
 _MAX_OTHER_SHARE = 0.02
+# A date that ends with a year of two digits.
+_SHORT_YEAR = re.compile(r"(.*[./ -])(\d\d)")
+_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
+# Another column has the years of dates if it has one for these shares of them, and agrees.
+_MIN_YEARS_SHARE, _MIN_AGREEING_SHARE = 0.9, 0.98
 _SHORT_OFFSET = re.compile(r"(:\d{2}(?:\.\d+)?) ?([+-]\d{2})$")
 
 
@@ -177,6 +182,32 @@ def _is_day_first(matches: Sequence[re.Match[str]]) -> bool:
         return n_day_first > n_month_first
     # AM/PM implies month first.
     return not any(match[5] for match in matches)
+
+
+def complete_years(
+    where: str, cells: pd.Series, frame: pd.DataFrame
+) -> tuple[pd.Series, list[Problem]]:
+    """Return dates whose years of two digits are completed by a column of years, and a note."""
+    texts = cells.str.strip()
+    parts = texts.where(texts.map(_has_short_year)).str.extract(_SHORT_YEAR.pattern + "$")
+    is_short = parts[1].notna()
+    if not is_short.any():
+        return cells, []
+    for name, others in frame.items():
+        years = others[is_short].str.strip()
+        is_year = years.str.fullmatch(_YEAR.pattern)
+        if name == cells.name or is_year.mean() < _MIN_YEARS_SHARE:
+            continue
+        years = years[is_year]
+        agrees = years.str[2:] == parts[1][years.index]
+        if agrees.mean() >= _MIN_AGREEING_SHARE:
+            years = years[agrees]
+            completed = cells.copy()
+            completed[years.index] = parts[0][years.index] + years
+            message = f"years of two digits are completed by the column {name}"
+            example = str(texts[years.index[0]])
+            return completed, [Problem("short-years", where, message, example, severity="note")]
+    return cells, []
 
 
 def convert_dates(where: str, cells: pd.Series) -> tuple[pd.Series, list[Problem]]:

@@ -119,6 +119,25 @@ def test_years_of_two_digits_are_noted(cell: str) -> None:
     assert cells.str.startswith("2006-").all() and "short-years" in codes(loaded)
 
 
+def test_years_of_two_digits_are_completed_by_a_column_of_years() -> None:
+    rows = [f"x{k},{1 + k % 12}/13/{k % 90:02},{1900 + k % 90}" for k in range(100)]
+    rows[3] = "x3,4/13/03,"
+
+    def dates(rows: list[str]) -> pd.Series:
+        loaded = load("t.csv", "id,at,year\n" + "\n".join(rows))
+        assert "short-years" in codes(loaded)
+        table = only(loaded).table
+        assert table is not None
+        return table["at"]
+
+    read = dates(rows)
+    assert read.iloc[:5].tolist() == [
+        "1900-01-13", "1901-02-13", "1902-03-13", "2003-04-13", "1904-05-13"
+    ]  # fmt: skip
+    other_years = [row[:-2] + f"{k % 80:02}" for k, row in enumerate(rows)]
+    assert dates(other_years).iloc[0] == "2000-01-13"
+
+
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin"])
 @pytest.mark.parametrize("file", ["t.parquet", "t.feather"])
 def test_times_with_zone_are_read(zone: str, file: str) -> None:
