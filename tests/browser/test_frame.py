@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from hetviz.data import Filter
 from hetviz.workspace import SetFilters, SetView
-from tests.browser.harness import Open, Server
+from tests.browser.harness import Open, Server, wait_in
 from tests.browser.projects import Projects
 from tests.browser.test_app import make_map, open_map_form, settled, stage, until
 
@@ -146,7 +146,7 @@ def test_idle_map_has_at_most_14_controls_after_a_statement(page: Page) -> None:
         page.set_viewport_size({"width": width, "height": height})
         until(page, f"map.scene.view.W === {width} && !map.scene.flight")
         expect(page.get_by_role("button", name=re.compile("Undo "))).to_be_enabled()
-        assert 0 < _n_controls(page) <= 14, width
+        wait_in(page, lambda: 0 < _n_controls(page) <= 14)
 
 
 @pytest.mark.parametrize("size", _SHOWN_SIZES)

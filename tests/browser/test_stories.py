@@ -14,7 +14,7 @@ from hetviz.workspace import SaveView
 from tests.browser.conftest import Open
 from tests.browser.harness import Server, new_context
 from tests.browser.projects import Projects
-from tests.browser.test_app import serious_barriers, settled, until
+from tests.browser.test_app import serious_barriers, settled, stage, until
 from tests.samples import sample
 
 FOOD = Filter("emoji", "group", values=("food-drink",))
@@ -37,6 +37,7 @@ def test_view_is_saved_and_presented(
 ) -> None:
     page = open_page(server.url, motion=motion)
     page.goto(f"/map?s={projects.make(SaveView(VIEWS[0]))}")
+    stage(page)
     settled(page)
     page.evaluate(
         """() => {
@@ -91,6 +92,7 @@ def test_presentation_shows_items_of_a_view_and_what_is_gone(
     page: Page, projects: Projects
 ) -> None:
     page.goto(f"/map?s={projects.make(*map(SaveView, VIEWS))}")
+    stage(page)
     settled(page)
     open_list(page)
     page.get_by_role("button", name="Present", exact=True).click()
