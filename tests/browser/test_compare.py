@@ -50,6 +50,22 @@ def compare(page: Page) -> None:
     expect(page.locator(".hv-ranks")).to_be_visible()
 
 
+OTHER_FRAME = """
+  const [first, second, third] = maps;
+  const { data, view } = second.scene;
+  const before = view.cx;
+  second.scene.data = { ...data, frame: { ...data.frame, x: [-100, 100] } };
+  first.scene.view.cx += 0.01;
+  first.linkedMaps.onMove();
+  const isKept = view.cx === before;
+  second.linkedMaps.leave();
+  second.linkedMaps.joinGroup("compare");
+  const found = [isKept && view.cx === before, third.scene.view.cx === first.scene.view.cx];
+  second.scene.data = data;
+  return found;
+"""
+
+
 def _exactly(*titles: str) -> re.Pattern[str]:
     return re.compile(f"^({'|'.join(map(re.escape, titles))})$")
 
@@ -105,6 +121,8 @@ def test_methods_are_compared_and_their_maps_share_selection_and_camera(page: Pa
     page.locator(".st-key-compare-map-1 .hv-stage").focus()
     page.keyboard.press("+")
     until(page, "map.scene.view.s > map.scene.view.fitted * 1.4")
+    # A map with other coordinates, such as one that is not drawn yet, neither gives nor gets it.
+    assert page.evaluate(f"() => {{ const maps = {EACH}; {OTHER_FRAME} }}") == [True, True]
     page.get_by_role("button", name="Use this map").first.click()
     expect(page.get_by_role("button", name="Working map").first).to_be_disabled()
 

@@ -9,6 +9,9 @@ import { remember } from "./remember.js";
 
 const groups = new Map(); // name -> {maps, camera}
 
+/** Whether two maps have the same coordinates, so that a camera means the same on both. @param {HetMap} a @param {HetMap} b */
+const sameFrame = (a, b) => JSON.stringify(a.scene.data?.frame) === JSON.stringify(b.scene.data?.frame);
+
 const same = (a, b) => a && b && ["cx", "cy", "s", "k"].every((key) => a[key] === b[key]);
 
 export class LinkedMaps {
@@ -30,7 +33,8 @@ export class LinkedMaps {
     const group = groups.get(name);
     group.maps.add(this.map);
     // A map that joins later gets the camera of the others.
-    if (group.camera && group.maps.size > 1) this.setCamera(group.camera, true);
+    const other = this.others.find((map) => sameFrame(map, this.map));
+    if (other) this.setCamera(other.scene.view.at(), other.scene.view.zoomed);
   }
 
   get others() {
@@ -64,7 +68,9 @@ export class LinkedMaps {
     const camera = scene.view.at();
     if (!group || same(camera, group.camera)) return;
     group.camera = camera;
-    for (const other of this.others) other.linkedMaps.setCamera(camera, scene.view.zoomed);
+    for (const other of this.others) {
+      if (sameFrame(other, this.map)) other.linkedMaps.setCamera(camera, scene.view.zoomed);
+    }
   }
 
   /** @param {boolean} zoomed */
