@@ -91,7 +91,7 @@ def test_trail_and_frame_follow_an_item(moved: PeriodMaps) -> None:
     frame = moved.frame()
     assert len(frame) == sum(part.n_rows for part in moved.parts.values())
     with pytest.raises(DataError, match="no such item"):
-        moved.trail("people", "nobody")
+        moved.trail("people", "p999")
     with pytest.raises(ParameterError, match="no period '2021'"):
         moved.moved("2019", "2021")
 
