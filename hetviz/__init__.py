@@ -49,6 +49,7 @@ _MODULES = {
     "metrics.trust.consequences": ("consequences",),
     "metrics.fit.guidance": ("guidance_curve",),
     "metrics.fit.summary": ("evaluate",),
+    "metrics.conflicts.agreement": ("agreement",),
     "metrics.conflicts.guidance_report": ("guidance_report",),
     "metrics.trust.trust": ("trust",),
     "metrics.conflicts.merging": ("merge_guidance",),

@@ -71,6 +71,7 @@ from hetviz.features.similar_columns import alike_by as alike_by
 from hetviz.features.table_joins import join_tables as join_tables
 from hetviz.io.bundle.saving import save as save
 from hetviz.io.intake.reading import load as load
+from hetviz.metrics.conflicts.agreement import agreement as agreement
 from hetviz.metrics.conflicts.guidance_report import guidance_report as guidance_report
 from hetviz.metrics.conflicts.merging import merge_guidance as merge_guidance
 from hetviz.metrics.conflicts.pin_prices import price_pins as price_pins
@@ -111,6 +112,7 @@ __all__ = [
     "Labels",
     "Links",
     "SavedView",
+    "agreement",
     "alike_by",
     "clusters",
     "compare",

@@ -63,6 +63,12 @@ def add_guidance(command: argparse.ArgumentParser) -> None:
         metavar=("DATASET:ID", "OTHER"),
         help="columns in which two items are similar",
     )
+    tasks.add_argument(
+        "--people",
+        action="store_true",
+        help="people with their numbers of statements, how far they agree (Krippendorff's alpha), "
+        "and what they disagree about",
+    )
     tasks.add_argument("--export", metavar="FILE", help="write all statements as CSV")
     tasks.add_argument("--import", dest="taken", metavar="FILE", help="add statements from CSV")
     tasks.add_argument(
@@ -81,9 +87,16 @@ def add_guidance(command: argparse.ArgumentParser) -> None:
         "--out", metavar="PATH", help="output file: bundle (--import) or CSV (--merge)"
     )
     command.add_argument("--leave-out", action="store_true", help="skip invalid rows (--import)")
+    command.add_argument(
+        "--author",
+        metavar="NAME",
+        help="author of the statements if the file names none (--import), or write only the "
+        "statements of this person (--export)",
+    )
 
 
 def _guidance(args: argparse.Namespace) -> int:
+    from hetviz.data.model.statements import people_of
     from hetviz.io import guidance_csv, guidance_template
 
     data = hetviz.load(args.data)
@@ -103,9 +116,19 @@ def _guidance(args: argparse.Namespace) -> int:
         return _consequences(args, data)
     if args.because is not None:
         return _similar_columns(args, data)
+    if args.people:
+        people = hetviz.agreement(data)
+        print_result(args, people.to_dict(), str(people).splitlines())
+        return 0
     if args.export is not None:
-        write_output(args.export, guidance_csv(data))
-        n = len(hetviz.statements(data))
+        if args.author is not None and args.author not in (names := people_of(data)):
+            raise ParameterError(
+                f"--author {args.author}: no statement has this author. "
+                f"Available: {', '.join(names) or 'none'}."
+            )
+        write_output(args.export, guidance_csv(data, author=args.author))
+        authors = hetviz.statements(data)["who"]
+        n = len(authors) if args.author is None else int((authors == args.author).sum())
         record = {"file": args.export, "statements": n}
         print_result(args, record, [f"{count(n, 'statement')} written to {args.export}."])
         return 0
@@ -191,9 +214,11 @@ def _import(args: argparse.Namespace, data: HeteroData) -> int:
     if not args.json:
         for problem in guidance.problems:
             print_line(str(problem), sys.stderr)
-    conflicts = find_new_conflicts(data, guidance.parts)
-    added = add_statements(data, guidance.parts)
-    hetviz.save(guidance.labelled(added.data), args.out)
+    author = args.author or ""
+    parts = guidance.noted(who=author)
+    conflicts = find_new_conflicts(data, parts)
+    added = add_statements(data, parts)
+    hetviz.save(guidance.labelled(added.data, author), args.out)
     record = {
         "added": len(added.added),
         "updated": len(added.updated),

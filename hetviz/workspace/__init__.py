@@ -20,6 +20,7 @@ from hetviz.workspace.commands.guidance import ImportGuidance as ImportGuidance
 from hetviz.workspace.commands.guidance import RenameSet as RenameSet
 from hetviz.workspace.commands.guidance import ReverseComparisons as ReverseComparisons
 from hetviz.workspace.commands.guidance import SetLabels as SetLabels
+from hetviz.workspace.commands.guidance import SwitchPerson as SwitchPerson
 from hetviz.workspace.commands.guidance import SwitchSet as SwitchSet
 from hetviz.workspace.commands.joining import JoinTables as JoinTables
 from hetviz.workspace.commands.joining import LeaveLinks as LeaveLinks

@@ -121,9 +121,9 @@ class Workspace:
         """Number of log entries, which grows with every change."""
         return len(self.log)
 
-    def do(self, command: Command) -> State:
-        """Carry out a command and log it."""
-        return self._do(command, _now())
+    def do(self, command: Command, who: str = "") -> State:
+        """Carry out a command and log it, with the name of the person if there is one."""
+        return self._do(command, _now(), who)
 
     @property
     def is_busy(self) -> bool:
@@ -209,11 +209,13 @@ class Workspace:
         if self._journal is not None:
             self._journal.close()
 
-    def _do(self, command: Command, at: str) -> State:
+    def _do(self, command: Command, at: str, who: str) -> State:
         with self._lock:
-            after = command.apply(self.state, Context(self.blobs, at, str(self._n_runs + 1)))
+            context = Context(self.blobs, at, str(self._n_runs + 1), who)
+            after = command.apply(self.state, context)
             before = self.state
-            self._commit({**command.to_dict(), "at": at}, after)
+            author = {"by": who} if who else {}
+            self._commit({**command.to_dict(), **author, "at": at}, after)
             self._count_run(command)
             if command.is_step:
                 self._past.append((command, before))
@@ -260,7 +262,7 @@ class Workspace:
         elif entry["op"] == REDO:
             self._step(self._future, self._past, REDO, at)
         else:
-            self._do(from_dict(entry), at)
+            self._do(from_dict(entry), at, str(entry.get("by", "")))
 
     def _restore(self, journal: Journal) -> None:
         n_lost = 0
@@ -358,7 +360,7 @@ class ReadOnlyWorkspace(Workspace):
                 self._fingerprint = snapshot.view_state.fingerprint
                 self.selection_version += 1
 
-    def do(self, command: Command) -> State:
+    def do(self, command: Command, who: str = "") -> State:
         """Raise an error."""
         _raise_read_only()
 

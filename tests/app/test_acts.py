@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 import hetviz
 from hetviz._text import shorten
 from hetviz.data import HeteroData
-from hetviz.data.edits.labelling import with_labels
+from hetviz.data.edits.labelling import with_annotations
 from hetviz.plots.colour import colour_options, colouring
 from hetviz.ui.map_data.selection_codec import pack_rows
 from hetviz.ui.shell import background, page_state
@@ -269,7 +269,8 @@ def test_label_column_of_data_is_replaced_only_with_warning(emoji: HeteroData) -
     label = next(one for one in emoji.labels if one.dataset == "emoji")
     rows = np.array([0, 1, 2])
     assert commands.own_label_column(emoji) == "my label 1"
-    mine = with_labels(emoji, "emoji", "my label 3", {str(emoji["emoji"].ids[0]): "x"})
+    first = str(emoji["emoji"].ids[0])
+    mine = with_annotations(emoji, "emoji", "my label 3", [(first, "x", "", "")])
     assert commands.own_label_column(mine) == "my label 3"
     assert commands.count_overwritten(emoji, rows, label.name, str(label.values[0])) == sum(
         label.values[row] != label.values[0] for row in rows

@@ -119,3 +119,29 @@ def test_missing_options_are_errors(run: Run, tmp_path: Path) -> None:
     assert (code, "cannot be written" in messages) == (1, True)
     code, text, _ = run("digits", "--template", "comparisons")
     assert (code, text.startswith("a_dataset,a_id")) == (0, True)
+
+
+def test_people_of_two_files(run: Run, tmp_path: Path) -> None:
+    source = hetviz.load("emoji")
+    first, second = map(str, source["emoji"].ids[:2])
+    header = "source_dataset,source_id,target_dataset,target_id,weight\n"
+    bundle: object = "emoji"
+    for name, weight in (("Ada", 1), ("Bob", -1)):
+        file = tmp_path / f"{name}.csv"
+        file.write_text(f"{header}emoji,{first},emoji,{second},{weight}\n", encoding="utf-8")
+        out = tmp_path / name
+        assert run(bundle, "--import", file, "--author", name, "--out", out)[0] == 0
+        bundle = out
+    code, text, _ = run(bundle, "--people")
+    assert code == 0
+    assert text.splitlines()[:3] == [
+        "Ada: 1 link.",
+        "Bob: 1 link.",
+        "Pairs: no alpha for 1 pair judged by both people: fewer than 5. They differ on 1.",
+    ]
+    assert run(bundle, "--export", tmp_path / "bob.csv", "--author", "Bob")[0] == 0
+    lines = (tmp_path / "bob.csv").read_text(encoding="utf-8").splitlines()
+    assert sum(line.startswith("link,") for line in lines) == 1
+    code, _, error = run(bundle, "--export", tmp_path / "c.csv", "--author", "Cem")
+    assert code != 0
+    assert "Available: Ada, Bob." in error

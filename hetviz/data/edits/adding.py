@@ -19,7 +19,7 @@ from hetviz.data.model.comparisons import Comparisons
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.data.model.links import Links
 from hetviz.data.model.meta import META_COLUMNS, meta_text
-from hetviz.data.model.statements import link_keys_at, statement_keys
+from hetviz.data.model.statements import authors_of, link_keys_at, statement_keys
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,17 +38,20 @@ class AddResult:
 def add_links(data: HeteroData, links: Links) -> AddResult:
     """Add links; a link that repeats an existing one updates it.
 
-    Two links are equal if they join the same items, have the same kind and role, and weights of
-    the same sign. The direction matters for relations only. The existing link keeps its position
-    and gets the new weight, score and notes. New links are appended to the group with the same
-    datasets, kind and role. Costs O(links).
+    Two links are equal if they join the same items, have the same kind, role and author, and
+    weights of the same sign. The direction matters for relations only. The existing link keeps its
+    position and gets the new weight, score and notes. New links are appended to the group with the
+    same datasets, kind and role. Costs O(links).
     """
     directed = links.role == "relation"
     pair_signs = _pair_signs(data, links, directed)
     latest = {pair_sign: row for row, pair_sign in pair_signs.items()}
     new_rows = {row: pair_signs[row] for row in sorted(latest.values())}
     pair_codes = np.unique(_pair_codes(data, links, directed))
-    opposite_rows = {(pair, -sign): row for row, (pair, sign) in new_rows.items() if sign}
+    opposite_rows: dict[tuple[int, int], list[int]] = {}
+    for row, (pair, sign, _) in new_rows.items():
+        if sign:
+            opposite_rows.setdefault((pair, -sign), []).append(row)
     groups = list(data.links)
     opposites: list[tuple[int, int, int]] = []
     updated: list[tuple[int, int]] = []
@@ -56,11 +59,10 @@ def add_links(data: HeteroData, links: Links) -> AddResult:
     for number, group in enumerate(data.links):
         if {group.source, group.target} != {links.source, links.target}:
             continue
-        first_at: dict[tuple[int, int], int] = {}
+        first_at: dict[tuple[int, int, str], int] = {}
         for at, pair_sign in _pair_signs(data, group, directed, pair_codes).items():
             first_at.setdefault(pair_sign, at)
-            if pair_sign in opposite_rows:
-                opposites.append((opposite_rows[pair_sign], number, at))
+            opposites += [(row, number, at) for row in opposite_rows.get(pair_sign[:2], [])]
         if (group.kind, group.role) != (links.kind, links.role):
             continue
         if links.score is not None and group.score is None:
@@ -117,19 +119,21 @@ def add_statements(data: HeteroData, parts: Iterable[Links | Comparisons]) -> Ad
 
 
 def add_comparisons(data: HeteroData, compared: Comparisons) -> AddResult:
-    """Add comparisons; a comparison that repeats an existing one updates it."""
-    new_pairs = _sorted_pairs(compared.pairs)
+    """Add comparisons; a comparison that repeats an existing one of its author updates it."""
+    new_pairs = _authored_pairs(compared)
     last_row = {pair: row for row, pair in enumerate(new_pairs)}
     new_rows = {row: new_pairs[row] for row in sorted(last_row.values())}
     before = data.comparisons or Comparisons([])
-    first_at: dict[tuple[int, ...], int] = {}
-    for at, pair in enumerate(_sorted_pairs(before.pairs)):
+    first_at: dict[tuple[tuple[int, ...], str], int] = {}
+    at_of: dict[tuple[int, ...], list[int]] = {}
+    for at, pair in enumerate(_authored_pairs(before)):
         first_at.setdefault(pair, at)
+        at_of.setdefault(pair[0], []).append(at)
     repeated = {first_at[pair]: row for row, pair in new_rows.items() if pair in first_at}
     changes = _changes_between(before, compared, repeated)
     for row in repeated.values():
         del new_rows[row]
-    reversed_pairs = {row: (*pair[2:], *pair[:2]) for row, pair in new_rows.items()}
+    reversed_pairs = {row: (*pair[2:], *pair[:2]) for row, (pair, _) in new_rows.items()}
     edited = edited_comparisons(before, changes)
     after = HeteroData(data.datasets, data.links, edited if len(edited) else None, data.labels)
     if new_rows:
@@ -142,21 +146,22 @@ def add_comparisons(data: HeteroData, compared: Comparisons) -> AddResult:
         tuple(str(keys[at]) for at in changes),
         len(repeated) - len(changes),
         tuple(
-            (key_of[row], str(keys[first_at[pair]]))
+            (key_of[row], str(keys[at]))
             for row, pair in reversed_pairs.items()
-            if pair in first_at
+            for at in at_of.get(pair, [])
         ),
     )
 
 
 def _pair_signs(
     data: HeteroData, links: Links, directed: bool, wanted: Ints | None = None
-) -> dict[int, tuple[int, int]]:
-    """Return the pair code and the sign of each link, by row; `wanted` limits the pair codes."""
+) -> dict[int, tuple[int, int, str]]:
+    """Return pair code, sign and author of each link, by row; `wanted` limits the pair codes."""
     code = _pair_codes(data, links, directed)
     rows = np.arange(len(links)) if wanted is None else np.flatnonzero(np.isin(code, wanted))
     sign = np.sign(links.weight[rows]).astype(np.int64)
-    pair_signs = zip(code[rows].tolist(), sign.tolist(), strict=True)
+    authors = authors_of(links, rows)
+    pair_signs = zip(code[rows].tolist(), sign.tolist(), authors, strict=True)
     return dict(zip(rows.tolist(), pair_signs, strict=True))
 
 
@@ -168,10 +173,11 @@ def _pair_codes(data: HeteroData, links: Links, directed: bool) -> Ints:
     return np.asarray(p * data.n_rows + q)
 
 
-def _sorted_pairs(pairs: Ints) -> list[tuple[int, ...]]:
-    """Return the near and the far pair of each comparison, each sorted."""
-    both = np.sort(pairs.reshape(-1, 2, 2), axis=2).reshape(-1, 4)
-    return [tuple(row) for row in both.tolist()]
+def _authored_pairs(compared: Comparisons) -> list[tuple[tuple[int, ...], str]]:
+    """Return the near and the far pair of each comparison, each sorted, and its author."""
+    both = np.sort(compared.pairs.reshape(-1, 2, 2), axis=2).reshape(-1, 4)
+    authors = authors_of(compared, np.arange(len(compared)))
+    return [(tuple(row), author) for row, author in zip(both.tolist(), authors, strict=True)]
 
 
 def _changes_between(

@@ -13,7 +13,13 @@ from hetviz.data.model.comparisons import Comparisons
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.data.model.links import Links
 from hetviz.data.model.meta import META_COLUMNS, concat_meta, meta_text
-from hetviz.data.model.statements import set_mask, set_names, statement_keys, statement_positions
+from hetviz.data.model.statements import (
+    author_names,
+    set_mask,
+    set_names,
+    statement_keys,
+    statement_positions,
+)
 from hetviz.errors import DataError, Problem, limit_problems
 from hetviz.memo import Memo
 
@@ -138,19 +144,29 @@ def check_set(data: HeteroData, name: str) -> str:
     return name
 
 
-def without_sets(data: HeteroData, sets: Collection[str]) -> HeteroData:
-    """Return the data without the statements of some sets; cached for each data object."""
-    if not sets:
+def without_sets(
+    data: HeteroData, sets: Collection[str], people: Collection[str] = ()
+) -> HeteroData:
+    """Return the data without the statements of some sets and people; cached by data object."""
+    if not sets and not people:
         return data
-    excluded = frozenset(sets)
-    reduced = _REDUCED.get_or_compute(data, excluded, lambda: _without_sets(data, excluded))
+    excluded = frozenset(sets), frozenset(people)
+    reduced = _REDUCED.get_or_compute(data, excluded, lambda: _without_sets(data, *excluded))
     return data if reduced is None else reduced
 
 
-def _without_sets(data: HeteroData, excluded: Collection[str]) -> HeteroData | None:
-    """Return the data without statements of some sets, None if there are none."""
-    mask = ~pd.Series(set_names(data), dtype=object).isin(excluded).to_numpy()
-    return None if mask.all() else _with_statements(data, mask)
+def _without_sets(
+    data: HeteroData, sets: Collection[str], people: Collection[str]
+) -> HeteroData | None:
+    """Return the data without statements of some sets and people, None if there are none."""
+    mask = ~pd.Series(set_names(data), dtype=object).isin(sets).to_numpy()
+    labels = [label.without_people(people) for label in data.labels]
+    if people:
+        mask &= ~pd.Series(author_names(data), dtype=object).isin(people).to_numpy()
+    if mask.all() and all(new is old for new, old in zip(labels, data.labels, strict=True)):
+        return None
+    reduced = _with_statements(data, mask)
+    return HeteroData(reduced.datasets, reduced.links, reduced.comparisons, labels)
 
 
 def _with_statements(data: HeteroData, mask: Bools) -> HeteroData:

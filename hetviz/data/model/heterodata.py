@@ -950,8 +950,7 @@ def _rebuild(data: HeteroData, datasets: Sequence[Dataset], rows: Mapping[str, I
     labels = []
     for column in data.labels:
         if column.dataset in names:
-            values = [None if row < 0 else column.values[row] for row in rows[column.dataset]]
-            labels.append(Labels(column.dataset, column.name, values))
+            labels.append(column.take(rows[column.dataset]))
     return HeteroData(datasets, links, _moved_comparisons(data, datasets, new_row_of), labels)
 
 

@@ -116,6 +116,29 @@ def set_names(data: HeteroData) -> Texts:
     return np.concatenate(parts)
 
 
+def author_names(data: HeteroData) -> Texts:
+    """Return the author of each of `statements`, empty if unknown."""
+    groups: list[Links | Comparisons] = [*data.links]
+    groups += [] if data.comparisons is None else [data.comparisons]
+    parts = [np.array(authors_of(group, np.arange(len(group))), dtype=object) for group in groups]
+    return np.concatenate([np.empty(0, dtype=object), *parts])
+
+
+def people_of(data: HeteroData) -> list[str]:
+    """Return the names of all authors of statements and labels, sorted."""
+    names = set(author_names(data))
+    for label in data.labels:
+        names |= set() if label.annotations is None else set(label.annotations["who"])
+    return sorted(name for name in names if name)
+
+
+def authors_of(group: Links | Comparisons, rows: Ints) -> list[str]:
+    """Return the authors of some statements, empty if unknown."""
+    if group.meta is None or "who" not in group.meta.columns:
+        return [""] * len(rows)
+    return meta_text(group.meta.iloc[rows], "who", len(rows)).tolist()
+
+
 def set_mask(data: HeteroData, name: str) -> Bools:
     """Return a mask of the `statements` of a set; fast for groups without sets of their own."""
     groups: list[tuple[Links | Comparisons, str]] = [(links, links.kind) for links in data.links]

@@ -18,7 +18,11 @@ USER_LINK_KINDS = ("said", "accepted")
 
 
 def user_link_weights(data: HeteroData) -> Sparse:
-    """Return the positive user links as a symmetric csr_array of shape (n_rows, n_rows)."""
+    """Return the positive user links as a symmetric csr_array of shape (n_rows, n_rows).
+
+    Several links of a pair count as the strongest, but at most as their sum, so that links that
+    people state both together and apart cancel.
+    """
     rows, columns, values = [np.empty(0, int)], [np.empty(0, int)], [np.empty(0)]
     for group in data.links:
         if group.kind in USER_LINK_KINDS:
@@ -35,7 +39,15 @@ def user_link_weights(data: HeteroData) -> Sparse:
     last[:-1] = (low[1:] != low[:-1]) | (high[1:] != high[:-1])
     shape = (data.n_rows, data.n_rows)
     W = sp.csr_array((weight[last], (low[last], high[last])), shape=shape)
-    return sp.csr_array(W + W.T)
+    W = sp.csr_array(W + W.T)
+    return sp.csr_array(W.minimum(_net_user_links(data).maximum(0)))
+
+
+def _net_user_links(data: HeteroData) -> Sparse:
+    """Return the sum of the user links of each pair; symmetric."""
+    return HeteroData(
+        data.datasets, [links for links in data.links if links.kind in USER_LINK_KINDS]
+    ).adjacency()
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +68,16 @@ class TableLinks:
 
 def table_links(data: HeteroData) -> TableLinks:
     """Return the positive links of the tables; O(links)."""
-    W = _links_of_sign(data, by_users=False, sign=1)
+    i, j = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for links in data.links:
+        if links.kind not in USER_LINK_KINDS:
+            chosen = links.weight > 0
+            i.append(links.i[chosen] + data.offsets[links.source].start)
+            j.append(links.j[chosen] + data.offsets[links.target].start)
+    left, right = np.concatenate(i), np.concatenate(j)
+    shape = (data.n_rows, data.n_rows)
+    W = sp.csr_array((np.ones(len(left)), (left, right)), shape=shape)
+    W = sp.csr_array(W + W.T)
     W.data[:] = 1.0
     number = np.diff(W.indptr).astype(np.float64)
     for rows in data.offsets.values():
@@ -68,7 +89,7 @@ def table_links(data: HeteroData) -> TableLinks:
 
 def items_set_apart(data: HeteroData, groups: Sequence[Ints]) -> list[Ints]:
     """Return, for each group, the global rows of its dataset with a negative user link to it."""
-    W = _links_of_sign(data, by_users=True, sign=-1)
+    W = sp.csr_array(_net_user_links(data) < 0)
     apart: list[Ints] = []
     for group in groups:
         dataset_rows = next(
@@ -78,20 +99,6 @@ def items_set_apart(data: HeteroData, groups: Sequence[Ints]) -> list[Ints]:
         inside = (ends >= dataset_rows.start) & (ends < dataset_rows.stop)
         apart.append(np.setdiff1d(ends[inside], group))
     return apart
-
-
-def _links_of_sign(data: HeteroData, by_users: bool, sign: int) -> Sparse:
-    """Return how often user or table links of one sign join each pair of rows; symmetric."""
-    i, j = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    for links in data.links:
-        if (links.kind in USER_LINK_KINDS) == by_users:
-            chosen = sign * links.weight > 0
-            i.append(links.i[chosen] + data.offsets[links.source].start)
-            j.append(links.j[chosen] + data.offsets[links.target].start)
-    left, right = np.concatenate(i), np.concatenate(j)
-    shape = (data.n_rows, data.n_rows)
-    W = sp.csr_array((np.ones(len(left)), (left, right)), shape=shape)
-    return sp.csr_array(W + W.T)
 
 
 def user_groups(data: HeteroData, min_items: int = 2) -> list[Ints]:

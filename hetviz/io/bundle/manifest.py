@@ -84,6 +84,7 @@ class LabelsEntry:
     column: str | None = None
     name: str | None = None
     file: str | None = None
+    annotations: str | None = None  # A file with the labels of each person, one a row.
 
 
 @dataclass(frozen=True)

@@ -250,13 +250,26 @@ def _titles(meta: pd.DataFrame) -> list[str]:
 def _labels(at: int, labels: Labels, data: HeteroData, files: dict[str, bytes]) -> JsonObject:
     table = data[labels.dataset].table
     entry: dict[str, Any] = {"dataset": labels.dataset, "name": labels.name}
+    where = f"labels {labels.name!r}"
+    all_ids = data[labels.dataset].ids
+    if labels.annotations is not None:
+        annotations = labels.annotations
+        entry["annotations"] = f"labels_{at}_annotations.csv"
+        texts = [_json(where, value).decode() for value in annotations["value"].tolist()]
+        columns = (
+            map(str, all_ids[annotations["row"].to_numpy()]),
+            texts,
+            annotations["who"],
+            annotations["when"],
+        )
+        header = ["id", "value", "who", "when"]
+        files[entry["annotations"]] = cells.csv_bytes(where, header, zip(*columns, strict=True))
     if table is not None and labels.name in table.columns and table.columns.is_unique:
         same = Labels(labels.dataset, labels.name, table[labels.name].to_numpy(dtype=object))
         if list(map(repr, same.values)) == list(map(repr, labels.values)):
             return {**entry, "column": labels.name}
     name = f"labels_{at}.csv"
-    where = f"labels {labels.name!r}"
     values = [_json(where, value).decode() for value in labels.values]
-    ids = map(str, data[labels.dataset].ids)
+    ids = map(str, all_ids)
     files[name] = cells.csv_bytes(where, ["id", "value"], zip(ids, values, strict=True))
     return {**entry, "file": name}

@@ -13,7 +13,7 @@ import pandas as pd
 from hetviz._types import Bools
 from hetviz.data import Comparisons, HeteroData, Links
 from hetviz.data.edits.by_id import pairs_by_id
-from hetviz.data.edits.labelling import LabelValue, with_labels
+from hetviz.data.edits.labelling import LabelValue, with_annotations
 from hetviz.data.model.meta import META_COLUMNS, make_meta, meta_text
 from hetviz.data.model.statements import COLUMNS, COMPARISON_SET, ENDS, ITEMS, statements
 from hetviz.data.queries.groups import named_groups
@@ -37,6 +37,8 @@ _HEADER = tuple(column for column in COLUMNS if column != "key")
 _TEXT_MARK = "'"
 _LINK_COLUMNS = (*ENDS, "weight", "score", "kind", "role", *META_COLUMNS)
 _LABEL, _VALUE, _GROUP = "label", "value", "group"
+_AUTHOR = "author"
+"""Heading of the column of authors in a file, which is `who` in `hetviz.statements`."""
 _EXAMPLE = "an example: replace or remove this row"
 
 
@@ -50,22 +52,49 @@ class GuidanceRead(ProblemReport):
     n_good: int
     problems: tuple[Problem, ...]  # Every row that is left out, and notes.
     has_sets: bool  # Whether the file has a column of sets.
-    # Labels by id, by dataset and label column.
-    labels: Mapping[tuple[str, str], Mapping[str, LabelValue]] = field(default_factory=dict)
+    has_authors: bool = False  # Whether the file has a column of authors.
+    # Value and time by id and author, by dataset and label column.
+    labels: Mapping[tuple[str, str], Mapping[tuple[str, str], tuple[LabelValue, str]]] = field(
+        default_factory=dict
+    )
 
-    def labelled(self, data: HeteroData) -> HeteroData:
+    def noted(self, *, who: str, **texts: str) -> list[Links | Comparisons]:
+        """Return the parts with these texts, such as time and set, where they have none."""
+        texts["who"] = "" if self.has_authors else who
+        parts = []
+        for part in self.parts:
+            meta = part.meta if part.meta is not None else pd.DataFrame(index=range(len(part)))
+            for column, text in texts.items():
+                if text:
+                    cells_of = meta_text(meta, column, len(part))
+                    meta = meta.assign(**{column: cells_of.where(cells_of != "", text)})
+            parts.append(part.noting(meta if meta.shape[1] else None))
+        return parts
+
+    def labelled(self, data: HeteroData, who: str = "", when: str = "") -> HeteroData:
+        """Return the data with these labels. Those without author and time are of `who`."""
         for (dataset, column), values in self.labels.items():
-            data = with_labels(data, dataset, column, values)
+            entries = [
+                (id_, value, author or ("" if self.has_authors else who), written or when)
+                for (id_, author), (value, written) in values.items()
+            ]
+            data = with_annotations(data, dataset, column, entries)
         return data
 
 
 def guidance_csv(
-    data: HeteroData, keys: Collection[str] | None = None, *, labels: bool = True
+    data: HeteroData,
+    keys: Collection[str] | None = None,
+    *,
+    labels: bool = True,
+    author: str | None = None,
 ) -> str:
-    """Return statements and labels as CSV for `read_guidance`."""
+    """Return statements and labels as CSV for `read_guidance`, of all people or of one."""
     table = statements(data)
     if keys is not None:
         table = table[table["key"].isin(list(keys))]
+    if author is not None:
+        table = table[table["who"] == author]
     groups = _group_rows(data, table)
     in_groups = [key for _, members in groups for key in members]
     table = table[~table["key"].isin(in_groups)]
@@ -78,10 +107,11 @@ def guidance_csv(
             columns.append([_escape(str(value)) for value in values])
     rows = list(zip(*columns, strict=True))
     rows += [row for members, _ in groups for row in members]
-    label_rows = list(_label_rows(data)) if labels and keys is None else []
+    label_rows = list(_label_rows(data, author)) if labels and keys is None else []
+    header = tuple(_AUTHOR if name == "who" else name for name in _HEADER)
     if not label_rows:
-        return cells.csv_text(_HEADER, rows)
-    return cells.csv_text((*_HEADER, _VALUE), [*((*row, "") for row in rows), *label_rows])
+        return cells.csv_text(header, rows)
+    return cells.csv_text((*header, _VALUE), [*((*row, "") for row in rows), *label_rows])
 
 
 def _group_rows(
@@ -120,17 +150,20 @@ def _group_rows(
     return groups
 
 
-def _label_rows(data: HeteroData) -> Iterator[tuple[str, ...]]:
+def _label_rows(data: HeteroData, author: str | None) -> Iterator[tuple[str, ...]]:
     place = {name: at for at, name in enumerate(_HEADER)}
     for label in data.labels:
         ids = data[label.dataset].ids
-        for row in np.flatnonzero(label.known).tolist():
+        for row, value, who, when in label.entries():
+            if author not in (None, who):
+                continue
             cells_of = [""] * (len(_HEADER) + 1)
             cells_of[place["form"]] = _LABEL
             cells_of[place["source"]] = _escape(label.dataset)
             cells_of[place["source_id"]] = _escape(str(ids[row]))
             cells_of[place["kind"]] = _escape(label.name)
-            cells_of[-1] = _escape(str(label.values[row]))
+            cells_of[place["who"]], cells_of[place["when"]] = _escape(who), when
+            cells_of[-1] = _escape(str(value))
             yield tuple(cells_of)
 
 
@@ -167,9 +200,11 @@ def read_guidance(
     problems: list[Problem] = list(table.problems)
     n_rows = len(table.frame) + len(table.errors)
     table, notes = _recognise_columns(replace(_unescape(table), problems=()), data)
+    table = _with_author_column(table)
     problems += notes
+    has_authors = "who" in table.frame.columns
     parts: list[Links | Comparisons] = []
-    labels: dict[tuple[str, str], dict[str, LabelValue]] = {}
+    labels: dict[tuple[str, str], dict[tuple[str, str], tuple[LabelValue, str]]] = {}
     grouped: list[Links] = []
     n_members = 0
     if "form" in table.frame.columns and {"source_id", "a_id"} <= set(table.frame.columns):
@@ -211,7 +246,9 @@ def read_guidance(
     order = sorted(dict.fromkeys(problems), key=lambda problem: problem.row or 0)
     has_sets = "set" in table.frame.columns
     n_good = sum(map(len, parts)) + n_members + sum(map(len, labels.values()))
-    return GuidanceRead((*parts, *grouped), n_rows, n_good, tuple(order), has_sets, labels)
+    return GuidanceRead(
+        (*parts, *grouped), n_rows, n_good, tuple(order), has_sets, has_authors, labels
+    )
 
 
 def _with_weight_words(table: Table, read_again: Callable[..., Table]) -> Table:
@@ -244,6 +281,17 @@ def _with_weight_words(table: Table, read_again: Callable[..., Table]) -> Table:
         if problem not in [word_problem for word_problem, _ in word_problems]
     ]
     return replace(table, frame=frame, problems=tuple(problems))
+
+
+def _with_author_column(table: Table) -> Table:
+    """Return a table of statements whose column of authors has its name in `statements`."""
+    columns = table.frame.columns
+    authors = [name for name in columns if str(name).strip().lower() == _AUTHOR]
+    is_known = "form" in columns or is_links(table) or comparison_form(table) is not None
+    if len(authors) != 1 or "who" in columns or not is_known:
+        return table
+    called = {**table.called, "who": authors[0]}
+    return replace(table, frame=table.frame.rename(columns={authors[0]: "who"}), called=called)
 
 
 def _recognise_columns(table: Table, data: HeteroData) -> tuple[Table, list[Problem]]:
@@ -326,18 +374,18 @@ def _recognise_columns(table: Table, data: HeteroData) -> tuple[Table, list[Prob
 
 def _labels(
     table: Table, data: HeteroData, problems: list[Problem]
-) -> dict[tuple[str, str], dict[str, LabelValue]]:
-    """Return the labels of a table by dataset, column and id; a later row about an item counts."""
-    labels: dict[tuple[str, str], dict[str, LabelValue]] = {}
+) -> dict[tuple[str, str], dict[tuple[str, str], tuple[LabelValue, str]]]:
+    """Return the labels of a table; a later row about an item by the same author counts."""
+    labels: dict[tuple[str, str], dict[tuple[str, str], tuple[LabelValue, str]]] = {}
     columns = [
         table.frame[name].tolist() if name in table.frame.columns else [""] * len(table.frame)
-        for name in ("source", "source_id", "kind", _VALUE)
+        for name in ("source", "source_id", "kind", _VALUE, "who", "when")
     ]
     classes = {
         (label.dataset, label.name): {str(value): value for value in label.classes}
         for label in data.labels
     }
-    for row, (dataset, id_, column, value) in enumerate(zip(*columns, strict=True)):
+    for row, (dataset, id_, column, value, who, when) in enumerate(zip(*columns, strict=True)):
         wrong = None
         if dataset not in data.datasets:
             wrong = ("unknown-dataset", "source", "this dataset does not exist", dataset)
@@ -353,7 +401,9 @@ def _labels(
         # Numeric labels stay numeric.
         class_of = classes.get((dataset, column), {})
         item_id = str(data[dataset].ids[item])
-        labels.setdefault((dataset, column), {})[item_id] = class_of.get(value, value)
+        labels_of = labels.setdefault((dataset, column), {})
+        labels_of.pop((item_id, who), None)
+        labels_of[item_id, who] = class_of.get(value, value), when
     return labels
 
 

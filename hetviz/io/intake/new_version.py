@@ -199,7 +199,7 @@ def _relabelled(
             filed = Labels(old.name, column.name, old_cells).values
             by_hand = [row >= 0 and filed[row] != column.values[at] for at, row in enumerate(rows)]
             values[by_hand] = column.values[by_hand]
-        out.append(Labels(new.name, column.name, values))
+        out.append(Labels(new.name, column.name, values, column.annotations))
     return HeteroData(after.datasets, after.links, after.comparisons, out)
 
 

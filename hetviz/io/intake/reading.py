@@ -7,7 +7,8 @@ number), ``encoding``, ``separator``, ``decimal`` and ``text_model``. A section
 Optional keys of links: ``held_out = true`` (for judging a map), and ``source``, ``target``,
 ``kind``, ``role`` for missing columns. A bundle can have ``title`` and ``description``.
 `hetviz.save` also writes ``columns``, ``missing``, ``recipe``, ``sparse``, ``feature_names`` and
-``repeated``, and for many links the arrays ``ends``, ``weights`` and ``scores``.
+``repeated``, for many links the arrays ``ends``, ``weights`` and ``scores``, and for labels the
+``annotations`` of each person.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
+import pandas as pd
 
 from hetviz._samples import MANIFEST, sample_path, samples
 from hetviz.data import Dataset, Embedding, HeteroData, Labels, Links
@@ -239,11 +243,28 @@ def _labels(
             )
         else:
             values = list(dataset.table[entry.column])
+        annotations = None
+        if entry.annotations is not None:
+            read = tables(entry.annotations, files.read(entry.annotations), SAVED)
+            annotations = _annotations(entry.annotations, read, dataset)
     except DataError as error:
         problems += error.problems
         return []
     name = entry.name or entry.column or "label"
-    return [Labels(entry.dataset, name, values)]
+    return [Labels(entry.dataset, name, values, annotations)]
+
+
+def _annotations(name: str, table: Table, dataset: Dataset) -> pd.DataFrame:
+    columns = ["id", "value", "who", "when"]
+    if not set(columns) <= set(table.frame.columns):
+        present = ", ".join(map(str, table.frame.columns))
+        raise gate.refusal("columns", name, f"the columns {', '.join(columns)} are needed", present)
+    rows = dataset.find(table.frame["id"].to_numpy(dtype=object))
+    if (rows < 0).any():
+        unknown = table.frame["id"].iloc[int(np.argmin(rows))]
+        raise gate.refusal("unknown-id", name, f"{dataset.name} has no item with this id", unknown)
+    values = pd.Series(_json_cells(name, table), dtype=object)
+    return table.frame[["who", "when"]].assign(row=rows, value=values)[["row", *columns[1:]]]
 
 
 def _json_values(name: str, table: Table, dataset: Dataset) -> list[object]:
@@ -251,6 +272,10 @@ def _json_values(name: str, table: Table, dataset: Dataset) -> list[object]:
         raise gate.refusal(
             "row-count", name, "one value for each row of the dataset is needed", len(table.frame)
         )
+    return _json_cells(name, table)
+
+
+def _json_cells(name: str, table: Table) -> list[object]:
     try:
         return [json.loads(cell) for cell in table.frame["value"]]
     except (ValueError, RecursionError):

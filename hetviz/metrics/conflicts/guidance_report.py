@@ -16,6 +16,7 @@ from hetviz.core.ordinal.partial_order import STAGES, PartialOrder, partial_orde
 from hetviz.core.threads import one_thread
 from hetviz.data import Comparisons, HeteroData
 from hetviz.data.model.links import Links
+from hetviz.data.model.statements import author_names
 from hetviz.data.queries.reach import Reach, link_reach
 from hetviz.features.relations.comparisons import comparison_table
 from hetviz.metrics.conflicts.conflicts import (
@@ -35,7 +36,8 @@ class GuidanceReport:
     `rows`: One row per comparison: row, near_a, near_b, far_a, far_b (as ``dataset: id``), weight,
         stage and its meaning in words.
     `conflicts`: Conflicts of links and of comparisons, the smallest first.
-    `repeated`: Keys of links of one kind with the same two rows and sign, the first one first.
+    `repeated`: Keys of links of one kind and author with the same two rows and sign, the first one
+        first.
     `missing`: Aspects that the report does not cover, in sentences. Always empty.
     """
 
@@ -149,13 +151,14 @@ def guidance_report(
 
 
 def _repeated_keys(arrays: StatementArrays) -> tuple[tuple[str, ...], ...]:
-    """Return the keys of links of one kind with the same two rows and sign."""
+    """Return the keys of links of one kind and author with the same two rows and sign."""
     if not arrays.n_links:
         return ()
     kinds = [group.kind for group in arrays.data.links for _ in range(len(group))]
     low, high = np.sort(arrays.rows[: arrays.n_links, :2], axis=1).T
     sign = np.sign(arrays.weight[: arrays.n_links])
-    table = pd.DataFrame({"low": low, "high": high, "sign": sign, "kind": kinds})
+    who = author_names(arrays.data)[: arrays.n_links]
+    table = pd.DataFrame({"low": low, "high": high, "sign": sign, "kind": kinds, "who": who})
     duplicates = table[table.duplicated(keep=False)]
     groups = duplicates.groupby(list(table.columns), sort=False).groups.values()
     return tuple(tuple(str(arrays.keys[row]) for row in rows) for rows in groups)

@@ -123,7 +123,7 @@ def _count_labels(data: HeteroData, read: GuidanceRead) -> tuple[int, int]:
     pairs = [
         (current.get(column, {}).get(id_), value)
         for column, values in read.labels.items()
-        for id_, value in values.items()
+        for (id_, _), (value, _) in values.items()
     ]
     new = sum(old is None for old, _ in pairs)
     return new, sum(old != value for old, value in pairs) - new

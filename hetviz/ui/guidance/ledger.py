@@ -124,7 +124,7 @@ def ledger_of(state: State) -> Ledger | None:
     return worker_results.compute_in_thread(
         project_id(),
         data,
-        ("ledger", id(run), state.off, id(state.held_out)),
+        ("ledger", id(run), state.excluded, id(state.held_out)),
         partial(_make_ledger, state),
         (run, state.held_out),
     )
@@ -148,7 +148,9 @@ def _make_ledger(state: State) -> Ledger:
     data, run = _opened(state), state.run
     links, comparisons = _link_frame(data), _comparison_frame(data)
     for frame in (links, comparisons):
-        frame["on"] = ~frame["set"].isin(list(state.off))
+        frame["on"] = ~(
+            frame["set"].isin(list(state.off)) | frame["who"].isin(list(state.off_people))
+        )
     link_values, links_met = np.full(len(links), np.nan), np.zeros(len(links), dtype=bool)
     comparison_values = np.full(len(comparisons), np.nan)
     embedding = None if run is None else state.embedding(run)

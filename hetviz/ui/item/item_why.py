@@ -141,7 +141,7 @@ def explain(workspace: Workspace, run: MapResult, row: int) -> Why:
 
 
 def _key(state: State, run: MapResult) -> tuple[object, ...]:
-    return ("why", id(state.data), state.off, id(run))
+    return ("why", id(state.data), state.excluded, id(run))
 
 
 def _is_quick(state: State, run: MapResult) -> bool:

@@ -99,7 +99,10 @@ def _usual_colours(state: State, run: MapResult | None, session: str) -> Colouri
         # The data's colours are used until the trust is computed.
         return parts.get_colouring(data, None)
     return RESULTS.get_or_compute(
-        data, ("trust colours", id(run), state.off), lambda: layer_colouring("trust", trusted), run
+        data,
+        ("trust colours", id(run), state.excluded),
+        lambda: layer_colouring("trust", trusted),
+        run,
     )
 
 
@@ -169,7 +172,7 @@ def find_trust(state: State, run: MapResult, session: str, *, redraw: bool = Tru
     trust: Floats | None = worker_results.fetch_from_worker(
         session,
         state.guided or data,
-        ("trust", id(run), state.off),
+        ("trust", id(run), state.excluded),
         "map-trust",
         {"embedding": embedding},
         run,
@@ -185,7 +188,7 @@ def find_failures(state: State, run: MapResult | None) -> dict[str, worker_resul
     data = state.opened()
     asked = {
         "regions": (data, ("regions", id(run)), "find-regions"),
-        "trust": (state.guided or data, ("trust", id(run), state.off), "map-trust"),
+        "trust": (state.guided or data, ("trust", id(run), state.excluded), "map-trust"),
     }
     failures = {place: worker_results.find_failure(*args) for place, args in asked.items()}
     return {place: failed for place, failed in failures.items() if failed is not None}

@@ -20,6 +20,7 @@ class Context:
     blobs: BlobStore  # Bytes that the command refers to.
     when: str = ""  # Time of the first execution: ISO 8601, UTC.
     run: str = "1"  # Id of the run that it creates, unique in a log.
+    who: str = ""  # Name of the person, empty if unknown.
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,8 @@ class Command:
 
 
 def from_dict(entry: Mapping[str, object]) -> Command:
-    """Return the command that a log entry describes. Its time, ``at``, is ignored."""
-    fields = {key: value for key, value in entry.items() if key not in ("op", "at")}
+    """Return the command of a log entry. Its time, ``at``, and person, ``by``, are ignored."""
+    fields = {key: value for key, value in entry.items() if key not in ("op", "at", "by")}
     kind = _COMMANDS.get(str(entry.get("op")))
     if kind is None:
         raise DataError.of(

@@ -32,8 +32,8 @@ class RenameDataset(Command, op="rename-dataset", label="rename"):
     def apply(self, state: State, context: Context) -> State:
         before, old, new = state.opened(), self.old, self.new.strip()
         after = before.edit().rename(old, new)
-        was = without_sets(before, state.off).fingerprint()
-        now = without_sets(after, state.off).fingerprint()
+        was = without_sets(before, *state.excluded).fingerprint()
+        now = without_sets(after, *state.excluded).fingerprint()
         kinds = dict(zip(map(kind_key, before.links), map(kind_key, after.links), strict=True))
         runs = tuple(
             _renamed_map(run, old, new, now if run.fingerprint == was else run.fingerprint, kinds)

@@ -16,7 +16,7 @@ from hetviz.algorithms.registry import methods
 from hetviz.data import Comparisons, HeteroData, Links
 from hetviz.data.edits.adding import AddResult, add_statements
 from hetviz.data.edits.by_id import comparisons_by_id, items_of_rows, links_by_id, pairs_by_id
-from hetviz.data.edits.labelling import with_labels
+from hetviz.data.edits.labelling import with_annotations
 from hetviz.data.edits.statement_edits import (
     check_set,
     drop_statements,
@@ -26,8 +26,13 @@ from hetviz.data.edits.statement_edits import (
 )
 from hetviz.data.joins.matching import PROBABILITY
 from hetviz.data.model.checks import MAX_NAME_LENGTH
-from hetviz.data.model.meta import make_meta, meta_text
-from hetviz.data.model.statements import COMPARISON_SET, set_names, statement_positions
+from hetviz.data.model.meta import make_meta
+from hetviz.data.model.statements import (
+    COMPARISON_SET,
+    people_of,
+    set_names,
+    statement_positions,
+)
 from hetviz.errors import DataError
 from hetviz.features.relations.user_links import USER_LINK_KINDS
 from hetviz.io import GuidanceRead, read_guidance
@@ -55,15 +60,16 @@ class AddStatements(Command):
         raise NotImplementedError
 
     def apply(self, state: State, context: Context) -> State:
-        added = self.added_to(state.opened(), context.when)
+        added = self.added_to(state.opened(), context.when, context.who)
         return _with_data(state, added.data, self.set or self.default_set)
 
-    def added_to(self, data: HeteroData, when: str = "") -> AddResult:
+    def added_to(self, data: HeteroData, when: str = "", who: str = "") -> AddResult:
         """Return what the command would add, update and contradict, without applying it."""
         has_rows = self._rows is not None and self._rows[0] is data
         parts = self._rows[1] if self._rows is not None and has_rows else self.find_rows(data)
         set_name = "" if self.set == self.default_set else self.set
-        texts = {"note": self.note, "who": self.who, "when": when, "set": set_name}
+        author = self.who or who
+        texts = {"note": self.note, "who": author, "when": when, "set": set_name}
         return add_statements(data, [part.noting(make_meta(len(part), **texts)) for part in parts])
 
     def find_rows(self, data: HeteroData) -> Sequence[Links | Comparisons]:
@@ -180,10 +186,28 @@ class EditStatements(Command, op="edit-statements", label="edit guidance"):
         if any("when" in fields for fields in self.changes.values()):
             message = "the time of a statement is set automatically"
             raise DataError.of("unknown-field", "guidance", message, "when")
-        dated = {key: {**fields, "when": context.when} for key, fields in self.changes.items()}
+        dated: dict[str, dict[str, Any]] = {
+            key: {**fields, "when": context.when} for key, fields in self.changes.items()
+        }
+        for key in self._reversed_links(state.opened()) if context.who else ():
+            dated[key].setdefault("who", context.who)
         after = _with_data(state, edit_statements(state.opened(), dated))
         only_notes = all(set(fields) <= _NOTE_FIELDS for fields in self.changes.values())
         return _keep_maps_current(state, after) if only_notes else after
+
+    def _reversed_links(self, data: HeteroData) -> list[str]:
+        """Return the keys of the links whose weight gets the other sign: other statements."""
+        weights = {
+            key: float(fields["weight"])
+            for key, fields in self.changes.items()
+            if isinstance(fields.get("weight"), int | float)
+        }
+        if not weights:
+            return []
+        before = np.concatenate([np.empty(0), *(links.weight for links in data.links)])
+        rows = statement_positions(data, weights).tolist()
+        pairs = zip(weights.items(), rows, strict=True)
+        return [key for (key, new), row in pairs if row < len(before) and before[row] * new < 0]
 
 
 @dataclass(frozen=True)
@@ -207,6 +231,7 @@ class JudgeLink(Command, op="judge-link", label="answer"):
         proposed = replace(before, answers={**before.answers, pair: self.right}, removed=removed)
         if self.right:
             fields = {"weight": 1.0, "kind": USER_LINK_KINDS[0], "set": self.set}
+            fields |= {"who": context.who} if context.who else {}
             changes = {self.statement: {**fields, "when": context.when}}
             data = edit_statements(data, changes)
         else:
@@ -269,7 +294,11 @@ class ReverseComparisons(Command, op="reverse-comparisons", label="reverse compa
     keys: Sequence[str]
 
     def apply(self, state: State, context: Context) -> State:
-        return _with_data(state, reverse_comparisons(state.opened(), self.keys))
+        data = state.opened()
+        if context.who:
+            author = {"who": context.who, "when": context.when}
+            data = edit_statements(data, dict.fromkeys(self.keys, author))
+        return _with_data(state, reverse_comparisons(data, self.keys))
 
 
 @dataclass(frozen=True)
@@ -282,6 +311,24 @@ class SwitchSet(Command, op="switch-set", label="switch guidance"):
     def apply(self, state: State, context: Context) -> State:
         name = frozenset([check_set(state.opened(), self.set)])
         return replace(state, off=state.off - name if self.on else state.off | name)
+
+
+@dataclass(frozen=True)
+class SwitchPerson(Command, op="switch-person", label="switch guidance"):
+    """Include or exclude the statements and labels of a person, without removing them."""
+
+    who: str
+    on: bool
+
+    def apply(self, state: State, context: Context) -> State:
+        people = people_of(state.opened())
+        if self.who not in people:
+            hint = f"Available: {', '.join(people) or 'none'}."
+            message = "no statement has this author"
+            raise DataError.of("unknown-person", "guidance", message, self.who, hint)
+        name = frozenset([self.who])
+        off_people = state.off_people - name if self.on else state.off_people | name
+        return replace(state, off_people=off_people)
 
 
 @dataclass(frozen=True)
@@ -307,7 +354,9 @@ class ImportGuidance(Command, op="import-guidance", label="import guidance"):
 
     def apply(self, state: State, context: Context) -> State:
         content, parse = context.blobs.get(self.blob), cached_parser(context.blobs.read_cache)
-        added, read = imported_guidance(state.opened(), content, self.filename, context.when, parse)
+        added, read = imported_guidance(
+            state.opened(), content, self.filename, context.when, parse, context.who
+        )
         if not self.leave_out:
             read.strict()
         after = _with_data(state, added.data)
@@ -322,38 +371,41 @@ class SetLabels(Command, op="set-labels", label="labels"):
     column: str
     values: Mapping[str, Any]  # Label by id; None removes it.
     note: str = ""  # Reason, kept in the log.
+    who: str = ""  # Person whose labels are set or removed, by default who runs the command.
 
     def apply(self, state: State, context: Context) -> State:
-        after = with_labels(state.opened(), self.dataset, self.column, self.values)
+        entries = [
+            # None removes the labels of all people unless one is named.
+            (id_, value, self.who or ("" if value is None else context.who), context.when)
+            for id_, value in self.values.items()
+        ]
+        data = with_annotations(state.opened(), self.dataset, self.column, entries)
         unaffected = {card.key for card in methods() if Capability.LABELS not in card.capabilities}
-        return _keep_maps_current(state, replace(state, data=after), unaffected)
+        return _keep_maps_current(state, _with_data(state, data), unaffected)
 
 
 def imported_guidance(
-    data: HeteroData, content: bytes, filename: str, when: str = "", parse: FileParser = parse_files
+    data: HeteroData,
+    content: bytes,
+    filename: str,
+    when: str = "",
+    parse: FileParser = parse_files,
+    who: str = "",
 ) -> tuple[AddResult, GuidanceRead]:
     """Return what a guidance file would add, update and contradict, and its errors."""
-    # Without a column of sets, the statements form a set named after the file.
+    # Without a column of sets, the statements form a set named after the file. Without a column of
+    # authors, they are of the person who imports the file.
     read = read_guidance(filename, content, data, parse)
     name = "" if read.has_sets else PurePath(filename).stem.strip()[:MAX_NAME_LENGTH]
-    added = add_statements(data, [_with_origin(part, name, when) for part in read.parts])
-    return replace(added, data=read.labelled(added.data)), read
-
-
-def _with_origin(guidance: Links | Comparisons, name: str, when: str) -> Links | Comparisons:
-    """Add time and set to statements that lack them."""
-    meta = guidance.meta if guidance.meta is not None else pd.DataFrame(index=range(len(guidance)))
-    for column, text in (("when", when), ("set", name)):
-        if text:
-            texts = meta_text(meta, column, len(guidance))
-            meta = meta.assign(**{column: texts.where(texts != "", text)})
-    return guidance.noting(meta if meta.shape[1] else None)
+    added = add_statements(data, read.noted(who=who, when=when, set=name))
+    return replace(added, data=read.labelled(added.data, who, when)), read
 
 
 def _with_data(state: State, data: HeteroData, *active_sets: str) -> State:
     """Return the state with new guidance and `active_sets` switched on."""
     off = (state.off & set(set_names(data))) - set(active_sets) if state.off else state.off
-    return replace(state, data=data, off=off)
+    off_people = state.off_people & set(people_of(data)) if state.off_people else state.off_people
+    return replace(state, data=data, off=off, off_people=off_people)
 
 
 def _keep_maps_current(

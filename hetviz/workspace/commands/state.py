@@ -163,6 +163,7 @@ class State:
     # The latest finding of each kind.
     findings: Mapping[str, Finding] = field(default_factory=dict)
     off: frozenset[str] = frozenset()  # Inactive sets of statements.
+    off_people: frozenset[str] = frozenset()  # People whose statements are inactive.
     clustering: ClusterAssignment | None = None  # Clusters of the items.
     saved_views: tuple[SavedView, ...] = ()  # Views of the story, in order.
     # Links proposed by similarity, by their kind and both datasets.
@@ -175,8 +176,13 @@ class State:
 
     @property
     def guided(self) -> HeteroData | None:
-        """The data with only the active sets of statements, as methods use them."""
-        return None if self.data is None else without_sets(self.data, self.off)
+        """The data with only the active statements, as methods use them."""
+        return None if self.data is None else without_sets(self.data, *self.excluded)
+
+    @property
+    def excluded(self) -> tuple[frozenset[str], frozenset[str]]:
+        """Inactive sets of statements, and people whose statements are inactive."""
+        return self.off, self.off_people
 
     def opened(self) -> HeteroData:
         if self.data is None:

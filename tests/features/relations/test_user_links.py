@@ -11,7 +11,11 @@ from hetviz.core.layout.guidance_boost import (
     move_similar_along,
 )
 from hetviz.data import Dataset, HeteroData, Links
-from hetviz.features.relations.user_links import table_links, user_link_weights
+from hetviz.features.relations.user_links import (
+    items_set_apart,
+    table_links,
+    user_link_weights,
+)
 
 
 def test_user_link_weights_use_strongest_weight() -> None:
@@ -30,6 +34,17 @@ def test_user_link_weights_use_strongest_weight() -> None:
     expected[2, 4] = expected[4, 2] = 1.0
     np.testing.assert_array_equal(W, expected)
     assert user_link_weights(HeteroData([a])).nnz == 0
+
+
+def test_opposite_user_links_of_a_pair_cancel() -> None:
+    items = Dataset("a", ["x", "y", "z"])
+    ends = [0, 0, 0, 1, 1], [1, 1, 1, 2, 2]
+    data = HeteroData([items], [Links("a", "a", *ends, [1.0, -1.0, 0.5, -1.0, 1.0], kind="said")])
+    assert user_link_weights(data).toarray()[0, 1] == 0.5
+    assert user_link_weights(data).nnz == 2
+    assert items_set_apart(data, [np.array([1])])[0].size == 0
+    apart = data.edit().add(Links("a", "a", [1], [2], -0.5, kind="said"))
+    assert items_set_apart(apart, [np.array([1])])[0].tolist() == [2]
 
 
 def test_boost_of_several_user_links() -> None:

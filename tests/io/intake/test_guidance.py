@@ -185,7 +185,7 @@ def test_guidance_csv_keeps_labels_and_number_labels() -> None:
     data = HeteroData([items], [Links("a", "a", [0], [1])], None, labels)
     text = guidance_csv(data)
     read = read_guidance("m.csv", text.encode(), data).strict()
-    assert read.labels[("a", "year")] == {"x": 1999, "=y": 2001}
+    assert read.labels[("a", "year")] == {("x", ""): (1999, ""), ("=y", ""): (2001, "")}
     assert read.labels[("a", "=my")]["x"] == "'odd"
     assert read.labelled(data).fingerprint() == data.fingerprint()
     # Without the columns they are made anew.
