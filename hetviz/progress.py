@@ -57,14 +57,15 @@ def _progress_bar() -> Progress:
 
 
 class ProgressPart:
-    """A step that covers the share ``[low, high]`` of a larger job."""
+    """A step that covers the share ``[low, high]`` of a larger job; `name` precedes messages."""
 
-    def __init__(self, progress: Progress, low: float, high: float) -> None:
-        self._progress, self._low, self._high = progress, low, high
+    def __init__(self, progress: Progress, low: float, high: float, name: str = "") -> None:
+        self._progress, self._low, self._high, self._name = progress, low, high, name
 
     def __call__(self, fraction: float, message: str = "", **figures: object) -> None:
         scaled = self._low + min(max(fraction, 0.0), 1.0) * (self._high - self._low)
-        self._progress(scaled, message, **figures)
+        named = ": ".join(filter(None, (self._name, message)))
+        self._progress(scaled, named, **figures)
 
 
 @contextmanager

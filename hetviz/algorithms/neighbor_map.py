@@ -47,7 +47,8 @@ class NeighborMapEmbedder(BaseEmbedder):
         if params.get("pins"):
             mask = sne_map.placed.mask
             options["pins"] = find_pins(data, params["pins"], params["pin_strength"], mask)
-        with keep_partial(lambda _: make_fit()):
+        # Before the layout has a start, there is nothing to keep.
+        with keep_partial(lambda _: make_fit() if hasattr(sne_map, "layout") else None):
             sne_map.run(
                 params["n_components"],
                 rng,

@@ -307,6 +307,8 @@ def _method_html(run: Run) -> str:
             ("Hidden from the method", f"{round_percent(run.hold_out)} of links and comparisons")
         )
     rows += [(f"Weight of {key}", factor) for key, factor in run.weights.items()]
+    if run.period is not None:
+        rows.append((f"Period by {run.period['by']}", run.period["name"]))
     if run.only is not None:
         rows.append(("Items used", f"{len(run.only):,}"))
     return (

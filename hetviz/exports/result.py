@@ -42,7 +42,7 @@ class RunResult:
         """Data that the run used."""
         run = self.recipe.run
         rows = self.recipe.rows(self.data)
-        return scope_of(self.data, run.weights, rows, run.hold_out, run.seed)
+        return scope_of(self.data, run.weights, rows, run.hold_out, run.seed, run.period)
 
 
 def read_result(folder: str | Path) -> RunResult:

@@ -27,6 +27,7 @@ TASKS: dict[str, TaskSpec] = {
     "find-spread": TaskSpec(
         "hetviz.jobs.tasks.spread:find_spread", "Refits with resampled links", True
     ),
+    "find-periods": TaskSpec("hetviz.jobs.tasks.periods:find_periods", "Maps of periods", True),
     "compare-methods": TaskSpec("hetviz.jobs.tasks.compare:compare_methods", "Comparison", True),
     "measure-costs": TaskSpec("hetviz.jobs.tasks.compare:measure_costs", "Times", True),
     "search-settings": TaskSpec("hetviz.jobs.tasks.compare:search", "Search of settings", True),

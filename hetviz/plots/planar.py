@@ -32,12 +32,12 @@ class DrawnPoints:
     notes: tuple[str, ...]  # Distortions of the drawing, one sentence each.
 
 
-def points_to_draw(embedding: Embedding) -> DrawnPoints:
-    """Return the points of an embedding as they are drawn."""
+def points_to_draw(embedding: Embedding, enlarges: bool = True) -> DrawnPoints:
+    """Return the points of an embedding as they are drawn; without `enlarges` to scale."""
     planar = embedding.planar()
     points, notes = _enlarge_small_datasets(planar)
-    if projection_of(embedding) is not None:
-        # On the earth, places have their true distances.
+    if not enlarges or projection_of(embedding) is not None:
+        # On the earth, and on maps of periods, distances are true.
         points, notes = planar.stacked(), notes[:0]
     return DrawnPoints(_to_single_precision(points), planar.stacked_placed(), tuple(notes))
 

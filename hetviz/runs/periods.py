@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -12,20 +12,25 @@ import pandas as pd
 from hetviz._text import join_words
 from hetviz._types import Floats, Texts
 from hetviz.algorithms.registry import get_method, methods
-from hetviz.core.layout.spread import extent
+from hetviz.core.layout.spread import moved_clearly, moved_shares, spread_of_move
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
-from hetviz.data.queries.periods import Period, data_in, find_dates, find_periods
+from hetviz.data.queries.periods import (
+    Dates,
+    Period,
+    PeriodRecord,
+    find_dates,
+    find_periods,
+    rows_in,
+)
 from hetviz.errors import DataError, NotApplicableError, ParameterError
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.progress import Progress, ProgressPart, as_progress
-from hetviz.runs.embed.run import EmbeddingOrigin, fit_run
+from hetviz.runs.embed.run import EmbeddingOrigin, FittedRun, fit_run
 from hetviz.runs.place.spread import spread
 
 TIE = 0.01
 """Default strength of the ties, see `benchmarks/periods.md`."""
-_MIN_SPREADS = 2.0
-"""An item moved clearly if it moved by more than this many spreads of its two places."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -87,7 +92,7 @@ class PeriodMaps:
             of the longer side of the later map. The maps are not aligned again.
         """
         Y, Z = (_stacked(self.data, self[name]) for name in (before, after))
-        distance = np.linalg.norm(Z - Y, axis=1) / extent(Z)
+        distance = moved_shares(Y, Z)
         rows = np.flatnonzero(np.isfinite(distance))
         dataset, ids = _names(self.data)
         return pd.DataFrame(
@@ -124,18 +129,17 @@ class PeriodMaps:
         """
         table = self.moved(before, after)
         parts = as_progress(progress)
-        squares = np.zeros(self.data.n_rows)
+        Y, Z = (_stacked(self.data, self[name]) for name in (before, after))
+        shares = []
         for number, name in enumerate((before, after)):
             part = ProgressPart(parts, number / 2, (number + 1) / 2)
             result = spread(self.parts[name], self[name], progress=part)
-            shares = _by_ids(self.data, self.parts[name], result.share)
-            # Both as shares of the later map.
-            sizes = [extent(_stacked(self.data, self[key])) for key in (name, after)]
-            squares += (shares * sizes[0] / sizes[1]) ** 2
+            shares.append(_by_ids(self.data, self.parts[name], result.share))
         dataset, ids = _names(self.data)
-        spreads = dict(zip(zip(dataset, ids, strict=True), np.sqrt(squares), strict=True))
+        of_move = spread_of_move(Y, Z, (shares[0], shares[1]))
+        spreads = dict(zip(zip(dataset, ids, strict=True), of_move, strict=True))
         table["spread"] = [spreads[key] for key in zip(table["dataset"], table["id"], strict=True)]
-        table["clear"] = table["moved"] > _MIN_SPREADS * table["spread"]
+        table["clear"] = moved_clearly(table["moved"].to_numpy(), table["spread"].to_numpy())
         order = ["clear", "moved", "dataset", "id"]
         table = table.sort_values(order, ascending=[False, False, True, True])
         return table.head(n).reset_index(drop=True)
@@ -230,44 +234,89 @@ def embed_periods(
         raise ParameterError(f"{title} cannot tie maps. Methods that can: {join_words(able)}.")
     if params.get("pins"):
         raise ParameterError("embed_periods: items cannot be pinned and tied at once.")
+    settings = params | {"tie": tie}
+    dates, chosen, fits = fit_periods(data, by, periods, method, settings, random_state, progress)
+    maps: dict[str, Embedding] = {}
+    parts: dict[str, HeteroData] = {}
+    for period, fitted in zip(chosen, fits, strict=True):
+        part, start = fitted.scope.measured, fitted.result.start
+        # In the maps of the library, the items of a period are the data.
+        run = replace(
+            fitted.result,
+            fingerprint=part.fingerprint(),
+            only=None,
+            period=None,
+            start=start and _embedding(part, _stacked(part, start), start.note),
+        )
+        maps[period.name] = fitted.model.embedding_.with_made(EmbeddingOrigin(part, run))
+        parts[period.name] = part
+    return PeriodMaps(
+        data,
+        chosen,
+        MappingProxyType(maps),
+        MappingProxyType(parts),
+        MappingProxyType(count_undated(data, dates)),
+    )
+
+
+def fit_periods(
+    data: HeteroData,
+    by: str | Mapping[str, str],
+    periods: str | int | Sequence[object],
+    method: str,
+    params: Mapping[str, object],
+    seed: int = 0,
+    progress: Progress | bool | None = None,
+) -> tuple[Dates, tuple[Period, ...], list[FittedRun]]:
+    """Fit a map of each period, see `embed_periods`; `fit_again` repeats each of them."""
     report = as_progress(progress)
     dates = find_dates(data, by)
     chosen = find_periods(dates, periods)
     latest: Floats | None = None
-    maps: dict[str, Embedding] = {}
-    parts: dict[str, HeteroData] = {}
+    fits: list[FittedRun] = []
     for number, period in enumerate(chosen):
-        part = data_in(data, dates, period)
+        rows = rows_in(data, dates, period)
         start = None
         if latest is not None:
             start = _embedding(data, latest, get_method(method).card.title)
-            if not np.isfinite(_stacked(part, start)).all(axis=1).any():
+            if not np.isfinite(latest[rows]).all(axis=1).any():
                 raise DataError.of(
                     "no-shared-items",
                     f"period {period.name}",
                     "it shares no item with earlier periods, so its map cannot be aligned",
                     remedy="Choose longer periods, or link the items to others that stay.",
                 )
-        step = ProgressPart(report, number / len(chosen), (number + 1) / len(chosen))
-        settings = params | {"tie": tie if number else 0.0}
+        low, high = number / len(chosen), (number + 1) / len(chosen)
+        step = ProgressPart(report, low, high, period.name)
+        settings = dict(params) if number else {**params, "tie": 0.0}
+
+        record = PeriodRecord(
+            by=by if isinstance(by, str) else dict(by),
+            name=period.name,
+            start=period.start,
+            stop=period.stop,
+        )
         try:
-            fitted = fit_run(part, method, settings, random_state, step, start=start)
+            fitted = fit_run(
+                data, method, settings, seed, step, only=rows, start=start, period=record
+            )
         except NotApplicableError as error:
             raise NotApplicableError(
                 f"{error.method}, period {period.name},", error.reasons
             ) from error
-        made = fitted.result.embedding.with_made(EmbeddingOrigin(part, fitted.result))
-        places = _stacked(data, made)
+        fits.append(fitted)
+        places = _stacked(data, fitted.result.embedding)
         latest = places if latest is None else np.where(np.isfinite(places), places, latest)
-        maps[period.name], parts[period.name] = made, part
-    undated = {
+    report(1.0, "Done")
+    return dates, chosen, fits
+
+
+def count_undated(data: HeteroData, dates: Dates) -> dict[str, int]:
+    """Return the number of items without a date in each dataset."""
+    return {
         name: len(data[name]) if name not in dates.rows else int(np.isnan(dates.rows[name]).sum())
         for name in data.datasets
     }
-    report(1.0, "Done")
-    return PeriodMaps(
-        data, chosen, MappingProxyType(maps), MappingProxyType(parts), MappingProxyType(undated)
-    )
 
 
 def _stacked(data: HeteroData, embedding: Embedding) -> Floats:

@@ -18,6 +18,7 @@ from hetviz.algorithms.registry import get_method
 from hetviz.core.threads import N_THREADS
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.diagnostics import to_json
+from hetviz.data.queries.periods import PeriodRecord
 from hetviz.data.queries.rows import select_rows
 from hetviz.errors import DataWarning, ParameterError
 from hetviz.io import Loaded, coordinates_csv, gate, read_bundle, read_coordinates, toml
@@ -43,6 +44,7 @@ _KEYS: dict[str, type | tuple[type, ...]] = {
     "start": str,
     "start_note": str,
     "params": dict,
+    "period": dict,
     "weights": dict,
     "unset": list,
     "versions": dict,
@@ -103,6 +105,7 @@ def recipe_text(
         "unset": [name for name, value in run.params.items() if value is None],
         "params": {name: value for name, value in run.params.items() if value is not None},
         **({"weights": dict(run.weights)} if run.weights else {}),
+        **({"period": dict(run.period)} if run.period else {}),
         "versions": dict(run.versions),
         "threads": N_THREADS,
         "coordinates_sha256": sha256 or None,
@@ -153,6 +156,7 @@ def read_recipe(path: str | Path) -> Recipe:
         document.get("versions", {}),
         weights=document.get("weights", {}),
         hold_out=float(document.get("hold_out", 0.0)),
+        period=_period_of(file.name, document.get("period")),
     )
     return Recipe(
         document["data"],
@@ -164,6 +168,13 @@ def read_recipe(path: str | Path) -> Recipe:
         document.get("coordinates_sha256", ""),
         document.get("figures", {}),
     )
+
+
+def _period_of(name: str, period: PeriodRecord | None) -> PeriodRecord | None:
+    if period is not None and not {"by", "name", "start", "stop"} <= set(period):
+        message = "a period has by, name, start and stop"
+        raise gate.refusal("bad-recipe", name, message, ", ".join(period))
+    return period
 
 
 def run_recipe(

@@ -46,7 +46,7 @@ def moved() -> PeriodMaps:
 def test_unchanged_items_stay(method: str) -> None:
     maps = hetviz.embed_periods(clubs(2019, 2020), "day", method=method)
     assert list(maps.maps) == ["2019", "2020"]
-    assert maps.moved("2019", "2020")["moved"].median() < 0.01
+    assert maps.moved("2019", "2020")["moved"].median() < 0.02
     # Other fits with another seed and no tie lie elsewhere.
     other = hetviz.embed(maps.parts["2020"], method, random_state=5).stacked()
     first = maps["2019"].stacked()

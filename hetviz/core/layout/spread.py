@@ -7,6 +7,8 @@ import numpy as np
 from hetviz._types import Bools, Floats, Ints, Rng
 from hetviz.core.layout.procrustes import align
 
+MIN_SPREADS = 2.0
+"""A row moved clearly if it moved by more than this many spreads of its two positions."""
 _STILL_SHARE = 0.8
 _N_PAIRS = 20_000
 
@@ -38,6 +40,24 @@ def extent(Y: Floats) -> float:
     """Return the longer side of the bounding box of positions (n, k); 1 if it is 0."""
     placed = Y[np.isfinite(Y).all(axis=1)]
     return (float(np.ptp(placed, axis=0).max()) if len(placed) else 0.0) or 1.0
+
+
+def moved_shares(before: Floats, after: Floats) -> Floats:
+    """Return how far each row moved (n,), relative to the extent of the later positions (n, k)."""
+    return np.asarray(np.linalg.norm(after - before, axis=1) / extent(after))
+
+
+def spread_of_move(before: Floats, after: Floats, spreads: tuple[Floats, Floats]) -> Floats:
+    """Return the spread of the move of each row (n,), relative to the extent of `after` (n, k).
+
+    `spreads`: Spread of each position before and after (n,), each relative to its own extent.
+    """
+    return np.asarray(np.hypot(spreads[0] * extent(before) / extent(after), spreads[1]))
+
+
+def moved_clearly(moved: Floats, spreads: Floats) -> Bools:
+    """Return which rows moved by more than `MIN_SPREADS` spreads of their move (n,)."""
+    return np.asarray(moved > MIN_SPREADS * spreads)
 
 
 def mean_distances(maps: Floats, reference: Floats) -> tuple[Floats, Floats, Ints]:

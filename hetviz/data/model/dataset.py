@@ -19,7 +19,7 @@ from hetviz.data.model.immutable import Immutable
 from hetviz.errors import DataError, Problem
 from hetviz.memo import Memo
 
-ITEM_RESULTS = Memo(max_entries=48)
+ITEM_RESULTS = Memo(max_entries=64)
 """Results that depend on the items of a tuple of datasets alone, not on guidance or labels."""
 MADE_IDS = "made_ids"
 # Recipe entry: a column named as an id whose cells repeat or are empty.

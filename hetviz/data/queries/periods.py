@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
 import numpy as np
 import pandas as pd
 
 from hetviz._text import join_words
-from hetviz._types import Bools, Floats
+from hetviz._types import Bools, Floats, Ints
 from hetviz.data.model.heterodata import HeteroData, with_statements
 from hetviz.data.model.links import kind_key
 from hetviz.data.queries.filters import column_of, numbers_of
@@ -20,6 +21,17 @@ UNITS = {"year": "YS", "quarter": "QS", "month": "MS"}
 """Units of a calendar, with their frequency in pandas."""
 _UNIT_FORMS = {"year": "{0.year}", "quarter": "{0.year}-Q{0.quarter}", "month": "{0:%Y-%m}"}
 MAX_PERIODS = 200
+PERIODS = "periods"
+"""Kind of the findings that hold maps of periods."""
+
+
+class PeriodRecord(TypedDict):
+    """A period as a run records it: `Period`, and the column with the dates as in `find_dates`."""
+
+    by: str | Mapping[str, str]
+    name: str
+    start: float
+    stop: float
 
 
 @dataclass(frozen=True)
@@ -57,7 +69,6 @@ class Dates:
 def find_dates(data: HeteroData, by: str | Mapping[str, str]) -> Dates:
     """Return the dates of a column, or of a column for each dataset or kind of links."""
     rows: dict[str, pd.Series] = {}
-    links: dict[int, pd.Series] = {}
     columns = by if isinstance(by, Mapping) else {}
     known = {*data.datasets, *map(kind_key, data.links)}
     if unknown := [name for name in columns if name not in known]:
@@ -70,13 +81,12 @@ def find_dates(data: HeteroData, by: str | Mapping[str, str]) -> Dates:
         has_column = dataset.table is not None and column in dataset.table.columns
         if column is not None and (has_column or name in columns):
             rows[name] = column_of(data, name, column)
+    links = _dates_of_links(data, by)
     for position, group in enumerate(data.links):
         key = kind_key(group)
-        column = by if isinstance(by, str) else columns.get(key)
-        if group.meta is not None and column in group.meta.columns:
-            links[position] = group.meta[column]
-        elif key in columns:
-            raise DataError.of("unknown-column", key, "these links have no such column", column)
+        if key in columns and position not in links:
+            message = "these links have no such column"
+            raise DataError.of("unknown-column", key, message, columns[key])
     if not rows and not links:
         raise DataError.of("unknown-column", "by", "no dataset and no links have this column", by)
     every = [*rows.values(), *links.values()]
@@ -109,10 +119,11 @@ def find_periods(dates: Dates, periods: str | int | Sequence[object]) -> tuple[P
             raise ParameterError("periods: at least one period is needed.")
         found = _between(np.linspace(first, last, periods + 1), dates.are_numbers)
     elif isinstance(periods, Sequence):
-        bounds = np.asarray(
-            [float(bound) for bound in periods]  # type: ignore[arg-type]
+        texts = pd.Series([str(bound) for bound in periods], dtype=object)
+        bounds = (
+            pd.to_numeric(texts, errors="coerce").to_numpy(np.float64)
             if dates.are_numbers
-            else numbers_of(pd.Series([str(bound) for bound in periods], dtype=object))
+            else numbers_of(texts)
         )
         if len(bounds) < 2 or not np.isfinite(bounds).all() or (np.diff(bounds) <= 0).any():
             raise ParameterError(
@@ -138,7 +149,18 @@ def find_periods(dates: Dates, periods: str | int | Sequence[object]) -> tuple[P
 
 
 def data_in(data: HeteroData, dates: Dates, period: Period) -> HeteroData:
-    """Return the items and links of a period.
+    """Return the items and links of a period, see `rows_in`."""
+    return select_rows(_with_links_in(data, dates.links, period), rows_in(data, dates, period))
+
+
+def links_in(data: HeteroData, by: str | Mapping[str, str], period: Period) -> HeteroData:
+    """Return the data without the dated links of other periods; `by` as in `find_dates`."""
+    dated = {position: numbers_of(series) for position, series in _dates_of_links(data, by).items()}
+    return _with_links_in(data, dated, period)
+
+
+def rows_in(data: HeteroData, dates: Dates, period: Period) -> Ints:
+    """Return the global rows of the items of a period.
 
     A dated item is in the period of its date, and a dated link in that of its own, if both its
     items are. Other items are in a period if a link connects them to it: an end of a dated link,
@@ -187,9 +209,26 @@ def data_in(data: HeteroData, dates: Dates, period: Period) -> HeteroData:
         reached |= further
     for name in waiting:
         is_in[data.offsets[name]] = True
+    return np.flatnonzero(is_in)
+
+
+def _dates_of_links(data: HeteroData, by: str | Mapping[str, str]) -> dict[int, pd.Series]:
+    """Return the column of dates of each group of links that has it."""
+    found = {}
+    for position, group in enumerate(data.links):
+        column = by if isinstance(by, str) else by.get(kind_key(group))
+        if group.meta is not None and column in group.meta.columns:
+            found[position] = group.meta[column]
+    return found
+
+
+def _with_links_in(data: HeteroData, dated: Mapping[int, Floats], period: Period) -> HeteroData:
+    used = [
+        period.contains(dated[position]) if position in dated else np.ones(len(links), dtype=bool)
+        for position, links in enumerate(data.links)
+    ]
     n_compared = 0 if data.comparisons is None else len(data.comparisons)
-    statements = np.concatenate([*used, np.ones(n_compared, dtype=bool)])
-    return select_rows(with_statements(data, statements), np.flatnonzero(is_in))
+    return with_statements(data, np.concatenate([*used, np.ones(n_compared, dtype=bool)]))
 
 
 def _are_numbers(series: pd.Series) -> bool:

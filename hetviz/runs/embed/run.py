@@ -21,6 +21,7 @@ from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.contract import Capability
 from hetviz.algorithms.registry import get_method, methods
 from hetviz.data import Embedding, HeteroData
+from hetviz.data.queries.periods import PeriodRecord
 from hetviz.errors import Cancelled, ConvergenceWarning, DataWarning, ParameterError
 from hetviz.metrics.fit.rows import coordinates_of, drawn_of
 from hetviz.progress import Progress, ignore_progress
@@ -45,6 +46,8 @@ class Run:
     `only`: Global rows that the method saw; None for all.
     `hold_out`: Share of the links, and of the comparisons, that the method did not see.
     `start`: The map of all rows that the fit started from, see `start_of`.
+    `period`: The period of a map of `hetviz.embed_periods`, JSON-ready: its ``name``, ``start`` and
+        ``stop``, and ``by``, the column with the dates. The method saw only its links.
     `unrepeatable`: Why a fit with this record gives another map, as a sentence; empty if it gives
         the same.
     """
@@ -60,6 +63,7 @@ class Run:
     hold_out: float = 0.0
     start: Embedding | None = None
     unrepeatable: str = ""
+    period: PeriodRecord | None = None
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -70,6 +74,7 @@ class Run:
             "seed": self.seed,
             "hold_out": self.hold_out,
             "weights": dict(self.weights),
+            **({} if self.period is None else {"period": dict(self.period)}),
         }
 
 
@@ -82,6 +87,7 @@ class FitArguments(TypedDict):
     hold_out: float
     weights: NotRequired[Mapping[str, float]]
     only: NotRequired[Ints | None]
+    period: NotRequired[PeriodRecord | None]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -145,6 +151,7 @@ def fit_run(
     only: Ints | None = None,
     hold_out: float = 0.0,
     start: Embedding | None = None,
+    period: PeriodRecord | None = None,
 ) -> FittedRun:
     """Fit a method and record the run.
 
@@ -153,7 +160,8 @@ def fit_run(
     partial layouts as layouts of all rows. `weights`: key of a kind of links
     (`hetviz.data.model.links.kind_key`) to a factor from 0 to 1. `only`: global rows that the
     method sees; the others get no place. `hold_out`: share of the links and of the comparisons of
-    those rows to hold out. `start`: an earlier map to start from, for methods that can.
+    those rows to hold out. `start`: an earlier map to start from, for methods that can. `period`:
+    see `Run.period`.
     """
     kind = get_method(method)
     if (params or {}).get("pins") and "pins" not in kind.params:
@@ -166,7 +174,7 @@ def fit_run(
         seed_param = {"random_state": seed}
         checked["random_state"] = parameters.check(method, kind.params, seed_param)["random_state"]
     seed = int(checked.pop("random_state", seed))
-    scope = scope_of(data, weights, only, hold_out, seed)
+    scope = scope_of(data, weights, only, hold_out, seed, period)
     start = start_of(data, start, kind, checked)
     settings = scope.params(checked)
     if "random_state" in kind.params:
@@ -187,6 +195,7 @@ def fit_run(
             scope.rows,
             hold_out,
             start,
+            period=period,
             title=title,
             embedding=scope.extend_to_all_rows(embedding),
         )

@@ -13,6 +13,7 @@ from hetviz._types import Ints, Reals
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.checks import check_global_rows
 from hetviz.data.model.links import kind_key
+from hetviz.data.queries.periods import Period, PeriodRecord, links_in
 from hetviz.data.queries.rows import select_rows
 from hetviz.errors import DataError, Problem
 from hetviz.io import gate, read_table
@@ -97,18 +98,27 @@ def scope_of(
     only: Ints | None = None,
     hold_out: float = 0.0,
     seed: int = 0,
+    period: PeriodRecord | None = None,
 ) -> Scope:
     """Return the scope of a run of `data`."""
     # This checks all keys and factors, also of links that take no part.
     data.edit().weigh(weights or {})
     rows = None if only is None else check_global_rows(only, data.n_rows)
-    measured, held_out = data if rows is None else select_rows(data, rows), None
+    measured, held_out = part_of(data, rows, period), None
     if hold_out:
         measured, held_out = measured.holdout(hold_out, hold_out, random_state=seed)
     kinds = set(map(kind_key, measured.links))
     factors = {key: factor for key, factor in (weights or {}).items() if key in kinds}
     fit_data = measured.edit().weigh(factors) if factors else measured
     return Scope(data, rows, measured, fit_data, held_out)
+
+
+def part_of(data: HeteroData, only: Ints | None, period: PeriodRecord | None) -> HeteroData:
+    """Return the rows `only` of the data, and of dated links those of a period (`Run.period`)."""
+    if period is not None:
+        bounds = Period(period["name"], period["start"], period["stop"])
+        data = links_in(data, period["by"], bounds)
+    return data if only is None else select_rows(data, only)
 
 
 # Rows as a table of dataset and id, which stays valid when row numbers change.

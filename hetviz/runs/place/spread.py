@@ -90,7 +90,7 @@ def spread(
     """
     report = ignore_progress if progress is None else progress
     record = run_of_map(data, embedding, run, method, params)
-    scope = scope_of(data, record.weights, record.only, record.hold_out, record.seed)
+    scope = scope_of(data, record.weights, record.only, record.hold_out, record.seed, record.period)
     seen = scope.seen
     kind = get_method(record.method)
     settings = scope.params(record.params)

@@ -29,7 +29,7 @@ from hetviz.metrics.map_reasons import (
     shared_with_nearest,
 )
 from hetviz.runs.embed.run import EmbeddingOrigin, FittedRun, MapResult, Run, fit_again
-from hetviz.runs.embed.scope import scope_of
+from hetviz.runs.embed.scope import part_of, scope_of
 from hetviz.runs.place.reasons import ExplainedMap, Why
 from hetviz.runs.place.why_by_comparisons import explain_by_comparisons
 from hetviz.runs.place.why_by_graph import explain_by_graph, surrounding_rows
@@ -249,11 +249,11 @@ class Explainer:
     ) -> None:
         # Rows that took no part have no place and hold no item.
         self._rows = np.arange(data.n_rows) if run.only is None else np.asarray(run.only)
-        data = data if run.only is None else select_rows(data, run.only)
+        data = part_of(data, run.only, run.period)
         Y = np.vstack(list(coordinates_of(data, embedding).values()))
         placed = Y[np.isfinite(Y).all(axis=1)]
         extent = (float(np.ptp(placed, axis=0).max()) if len(placed) else 0.0) or 1.0
-        self._map = ExplainedMap(data, Y, replace(run, only=None), extent)
+        self._map = ExplainedMap(data, Y, replace(run, only=None, period=None), extent)
         self._fitted = fitted if run.only is None else None
 
     @one_thread()

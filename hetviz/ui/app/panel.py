@@ -11,7 +11,7 @@ import streamlit as st
 from hetviz._types import Ints
 from hetviz.ui.app import help_texts
 from hetviz.ui.item import item_panel
-from hetviz.ui.map import group_panel, map_reasons, new_map, quality
+from hetviz.ui.map import group_panel, map_reasons, new_map, periods, quality
 from hetviz.ui.map.component import component
 from hetviz.ui.map.panel_view import TABS, PanelView
 from hetviz.ui.shell import background, selection, session, theme
@@ -155,6 +155,8 @@ def _show_item_tab(state: State) -> None:
         )
     elif len(rows):
         group_panel.show_group(state, rows, _GROUP_ACTIONS, partial(pins.show_pin_button, state))
+    elif state.run is not None and state.run.period is not None:
+        periods.show_moved(state, state.run)
     elif state.run is not None and not consequences.show_moved(state, state.run):
         _show_hints()
         map_reasons.show_reasons(state, state.run)

@@ -9,18 +9,19 @@ import streamlit as st
 from hetviz.errors import HetvizError
 from hetviz.plots.colour import LAYERS
 from hetviz.ui.app import panel
-from hetviz.ui.map import description, linked_charts, preload, stories
+from hetviz.ui.map import description, linked_charts, periods, preload, stories
 from hetviz.ui.map.component import component
 from hetviz.ui.map.component.messages import FilmStripSpec, MapSpec, SpreadSpec
 from hetviz.ui.map_data import layers, selection_codec, spread
 from hetviz.ui.map_data.array_cache import send_array
+from hetviz.ui.map_data.periods import series_of
 from hetviz.ui.shell import background, session
 from hetviz.ui.shell import theme as look
 from hetviz.ui.shell.page_state import project_id, state_of
 from hetviz.ui.start import demo, gallery
 from hetviz.ui.statements import messages
 from hetviz.ui.widgets import charts
-from hetviz.workspace import ChooseRun, SetSwatch, SetView, State
+from hetviz.workspace import ChooseRun, MapResult, SetSwatch, SetView, State
 
 _STAGE = "map"
 _MAX_FILM = 6
@@ -74,10 +75,11 @@ def show_map(state: State, place: str) -> None:
                 "draft": None if story else messages.draft_spec(state, sid),
                 "story": stories.story_spec(state) if work else None,
                 "film_strip": _film_strip(state, sid),
+                "periods": periods.periods_spec(state, sid) if work and not story else None,
                 "spread": _spread_spec(state, sid),
                 "demo": None if work else demo.demo_spec(state, sid),
                 "charts": linked_charts.charts_spec(state, sid) if work and not story else None,
-                "notes": [*gallery.borrowed_colour_notes(state), *_map_notes(spec)],
+                "notes": [*gallery.borrowed_colour_notes(state), *_map_notes(spec, state.run)],
             },
             _component_key(_STAGE),
             height="100%",
@@ -99,7 +101,11 @@ def show_map(state: State, place: str) -> None:
 def _film_strip(state: State, sid: str) -> list[FilmStripSpec]:
     """Return the latest maps for the thumbnails."""
     specs: list[FilmStripSpec] = []
-    for run in state.runs[-_MAX_FILM:]:
+    # Of the periods, one stands for all.
+    series = series_of(state)
+    one = state.run if state.run in series else series[-1] if series else None
+    runs = [run for run in state.runs if run is one or run not in series]
+    for run in runs[-_MAX_FILM:]:
         places = description.map_places(state, run, sid)
         figures = run.figures or {}
         specs.append(
@@ -128,9 +134,13 @@ def _spread_spec(state: State, sid: str) -> SpreadSpec | None:
     }
 
 
-def _map_notes(spec: MapSpec) -> list[str]:
+def _map_notes(spec: MapSpec, run: MapResult | None) -> list[str]:
     notes = list(spec["notes"])
-    if spec["unplaced"]:
+    if spec["unplaced"] and run is not None and run.period is not None:
+        are = "is" if spec["unplaced"] == 1 else "are"
+        items = look.count(spec["unplaced"], "item")
+        notes.append(f"{items} {are} not in {run.period['name']}, and hidden.")
+    elif spec["unplaced"]:
         notes.append(f"{look.count(spec['unplaced'], 'item')} without a position on this map.")
     return notes
 
@@ -209,7 +219,8 @@ def _on_swatch() -> None:
 def _on_run() -> None:
     state, run = session.workspace().state, _browser_value("run")
     if run != state.chosen and any(other.id == run for other in state.runs):
-        session.run_command(ChooseRun(str(run)))
+        series = [each.id for each in series_of(state)]
+        session.run_command(ChooseRun(str(run), is_period={run, state.chosen} <= {*series}))
 
 
 def _on_charts() -> None:

@@ -91,7 +91,9 @@ class MeasuredData:
         if self.is_current and state.guided is not None:
             from hetviz.runs.embed.scope import scope_of
 
-            scope = scope_of(state.guided, run.weights, run.only, run.hold_out, run.seed)
+            scope = scope_of(
+                state.guided, run.weights, run.only, run.hold_out, run.seed, run.period
+            )
             self.data, self.rows = scope.measured, scope.rows
             self.held_out = scope.held_out if scope.held_out is not None else state.held_out
 

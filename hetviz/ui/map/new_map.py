@@ -11,6 +11,7 @@ import streamlit as st
 from hetviz._types import Ints
 from hetviz.data import HeteroData
 from hetviz.features.map_columns import coordinate_columns, number_columns
+from hetviz.ui.map import periods
 from hetviz.ui.shell import background, session, theme
 from hetviz.ui.shell.page_state import state_of
 from hetviz.ui.shell.paths import PAGES
@@ -96,6 +97,7 @@ def show_form(state: State) -> None:
             disabled=not verdict.suits or bool(too_few) or background.running_job() is not None,
             on_click=make_map,
         )
+    periods.show_form(state, _count_start)
     _show_coordinates(data)
 
 
@@ -131,6 +133,11 @@ def _show_coordinates(data: HeteroData) -> None:
 
 def _take_map(x: str, y: str) -> None:
     background.start_task("take-map", {"x": x, "y": y}, title=f"{x} and {y}")
+    _count_start()
+
+
+def _count_start() -> None:
+    """Close the popover, whose key depends on the number."""
     state_of(MapForm).n_started += 1
 
 
@@ -139,7 +146,7 @@ def make_map(only: Ints | None = None) -> None:
     form = state_of(MapForm)
     if form.recipe is not None:
         background.make_map(**form.recipe, only=only)
-        form.n_started += 1
+        _count_start()
 
 
 def can_make(state: State) -> bool:

@@ -22,6 +22,7 @@ from hetviz.plots.label_placement import Frame
 from hetviz.plots.planar import DrawnPoints, points_to_draw
 from hetviz.ui.map_data import priority
 from hetviz.ui.map_data.array_cache import RESULTS, PackedArray
+from hetviz.ui.map_data.periods import maps_with_one_frame
 from hetviz.workspace import MapResult, State
 
 T = TypeVar("T")
@@ -63,7 +64,7 @@ def get_geometry(state: State, run: MapResult | None) -> Geometry:
             nowhere = np.full((data.n_rows, 2), np.nan)
             form = DrawnPoints(nowhere, np.zeros(data.n_rows, dtype=bool), ())
         else:
-            form = points_to_draw(embedding)
+            form = points_to_draw(embedding, enlarges=run is None or run.period is None)
         return round_to_grid(form)
 
     return _compute_for_items(data, ("geometry", id(run)), make, run)
@@ -107,14 +108,18 @@ def _byte_planes(steps: Ints) -> NDArray[np.uint8]:
 
 
 def frame_of(state: State, run: MapResult | None) -> Frame:
-    """Return the initial frame around the positions of the shown datasets."""
+    """Return the initial frame around the positions of the shown datasets, on all periods."""
     data = state.opened()
-    form = get_geometry(state, run)
+    maps = maps_with_one_frame(state, run)
 
     def make() -> Frame:
-        return Frame.around(form.points[layer_mask(state) & form.placed].astype(np.float64))
+        forms = [get_geometry(state, each) for each in maps]
+        mask = layer_mask(state)
+        points = [form.points[mask & form.placed].astype(np.float64) for form in forms]
+        return Frame.around(np.concatenate([*points, np.empty((0, 2))]))
 
-    return _compute_for_items(data, ("frame", id(run), hidden_layers(state)), make, run)
+    key = ("frame", *map(id, maps), hidden_layers(state))
+    return _compute_for_items(data, key, make, maps)
 
 
 def get_colouring(data: HeteroData, key: str | None) -> Colouring:
@@ -146,11 +151,11 @@ def named_sample(state: State, run: MapResult | None) -> Ints:
 
 
 def _compute_for_items(
-    data: HeteroData, key: Hashable, make: Callable[[], T], run: MapResult | None
+    data: HeteroData, key: Hashable, make: Callable[[], T], keep_alive: object
 ) -> T:
     """Return a result of items and map alone, cached for all data with the same items."""
     owner = tuple(data.datasets.values()) or data
-    return ITEM_RESULTS.get_or_compute(owner, key, make, run)
+    return ITEM_RESULTS.get_or_compute(owner, key, make, keep_alive)
 
 
 def hidden_layers(state: State) -> frozenset[str]:

@@ -6,6 +6,7 @@ from hetviz._text import round_percent
 from hetviz.algorithms.registry import is_method
 from hetviz.metrics.trust.spread import SPREAD, Spread
 from hetviz.ui.map_data.array_cache import RESULTS, PackedArray
+from hetviz.ui.map_data.periods import spread_content
 from hetviz.workspace import MapResult, State
 
 
@@ -17,18 +18,23 @@ def can_measure(run: MapResult | None) -> bool:
 def find(state: State, run: MapResult | None) -> Spread | None:
     """Return the spread of a map if it was measured for the current items."""
     finding, data = state.findings.get(SPREAD), state.opened()
-    if finding is None or run is None or finding.content["map"] != run.id:
+    if run is None:
         return None
-    content = finding.content
+    content = spread_content(state, run)
+    if finding is not None and finding.content["map"] == run.id:
+        content = finding.content
+    if content is None:
+        return None
+    stored = content
 
     def read() -> Spread | bool:
-        if content["items"] != data.digest_of_items().hexdigest():
+        if stored["items"] != data.digest_of_items().hexdigest():
             return False
         return Spread.from_dict(
-            content, {name: dataset.ids for name, dataset in data.datasets.items()}
+            stored, {name: dataset.ids for name, dataset in data.datasets.items()}
         )
 
-    spread = RESULTS.get_or_compute(data, (SPREAD, id(finding)), read, finding)
+    spread = RESULTS.get_or_compute(data, (SPREAD, id(stored["share"])), read, stored)
     return spread if isinstance(spread, Spread) else None
 
 

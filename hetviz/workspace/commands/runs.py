@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from hetviz.data import HeteroData
+from hetviz.data.queries.periods import PERIODS
 from hetviz.errors import DataError
 from hetviz.runs.embed.run import MapOrigin, MapResult
 from hetviz.workspace.commands.clusters import CLUSTERS, with_found_clusters
@@ -19,6 +20,7 @@ from hetviz.workspace.store.packing import unpack_json
 
 # Findings whose maps earlier versions stored with incomplete settings.
 _PREDICTIONS = ("labels", "links")
+_UNDO_LABELS = {CLUSTERS: "clusters", PERIODS: "maps of periods"}
 
 
 @dataclass(frozen=True)
@@ -97,15 +99,16 @@ class KeepFindings(Command, op="keep-findings", label="result"):
     title: str
     fingerprint: str  # Fingerprint of the data.
     content: str  # Blob of the findings.
-    # Blobs of the maps, none of which is shown. Earlier versions have the fields of `RecordRun`.
+    # Blobs of the maps, none of which is shown, except the last one of periods. Earlier versions
+    # have the fields of `RecordRun`.
     maps: Sequence[str | Mapping[str, Any]] = ()
     job: str | None = None  # The job that made them.
     automatic: bool = False  # Whether they were computed automatically.
 
     @property
     def undo_label(self) -> str:
-        """The text after "Undo": clusters are named as such."""
-        return self.kind if self.kind == "clusters" else self.label
+        """The text after "Undo"."""
+        return _UNDO_LABELS.get(self.kind, self.label)
 
     @property
     def is_step(self) -> bool:
@@ -144,6 +147,8 @@ class KeepFindings(Command, op="keep-findings", label="result"):
         )
         if finding.kind == CLUSTERS:
             state = with_found_clusters(state, finding.content, state.chosen)
+        if finding.kind == PERIODS and new_runs:
+            state = replace(state, chosen=new_runs[-1].id)
         # Maps of the previous findings are removed unless shown or starred.
         previous = state.findings.get(self.kind)
         outdated = set() if previous is None else set(previous.runs) - {*finding.runs, state.chosen}
@@ -161,6 +166,11 @@ class ChooseRun(Command, op="choose-run", label="choose map"):
     """Show an earlier run."""
 
     run: str
+    is_period: bool = False  # Whether it is the next of several periods, which undo skips.
+
+    @property
+    def is_step(self) -> bool:
+        return not self.is_period
 
     def apply(self, state: State, context: Context) -> State:
         return replace(state, chosen=_run(state, self.run).id)

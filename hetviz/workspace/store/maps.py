@@ -42,6 +42,7 @@ def pack_map(result: MapResult) -> bytes:
         "only": result.only,
         "figures": None if figures is None else json.dumps(figures).encode(),
         "unrepeatable": result.unrepeatable,
+        "period": None if result.period is None else dict(result.period),
         "start": None if result.start is None else _arrays_of(result.start),
         **_arrays_of(embedding),
     }
@@ -54,6 +55,7 @@ def unpack_map(content: bytes, data: HeteroData, depends_on_more: bool = False) 
         stored = codec.decode(content, limits=LIMITS)
         fields = {name: stored[name] for name in _FIELDS}
         only, figures, start = stored["only"], stored["figures"], stored.get("start")
+        period = stored.get("period")
         reason = _reason_of_earlier(fields["title"], depends_on_more)
         unrepeatable = stored.get("unrepeatable", reason)
         embedding = _embedding_of(data, stored)
@@ -65,6 +67,7 @@ def unpack_map(content: bytes, data: HeteroData, depends_on_more: bool = False) 
         all(isinstance(fields[name], kind) for name, kind in _FIELDS.items())
         and isinstance(figures, bytes | None)
         and isinstance(unrepeatable, str)
+        and (period is None or _is_period(period))
         and rows_are_sound
     ):
         raise damaged("map")
@@ -73,8 +76,19 @@ def unpack_map(content: bytes, data: HeteroData, depends_on_more: bool = False) 
         only=None if only is None else check_rows(only.astype(np.int64), data.n_rows),
         start=start_map,
         unrepeatable=unrepeatable,
+        period=period,
         figures=None if figures is None else unpack_json(figures),
         embedding=embedding if embedding.note else replace(embedding, note=fields["title"]),
+    )
+
+
+def _is_period(value: object) -> bool:
+    return (
+        isinstance(value, Mapping)
+        and {"by", "name", "start", "stop"} == set(value)
+        and isinstance(value["by"], str | Mapping)
+        and isinstance(value["name"], str)
+        and all(isinstance(value[end], int | float) for end in ("start", "stop"))
     )
 
 

@@ -49,6 +49,23 @@ def test_starred_and_shown_maps_of_findings_stay(workspace: Workspace) -> None:
     assert [run.id for run in state.runs] == ["1.1", "1.2", "2.1"]
 
 
+def test_maps_of_periods_are_shown_and_steps_between_them_are_skipped_by_undo(
+    workspace: Workspace,
+) -> None:
+    workspace.do(record(workspace))
+    state = workspace.do(findings(workspace, "periods", 1, 2))
+    assert (state.chosen, workspace.undo_name) == ("2.2", "maps of periods")
+    workspace.do(ChooseRun("2.1", is_period=True))
+    again = Workspace.replay(workspace.log, workspace.blobs).state
+    assert again.chosen == "2.1"
+    # The shown map of earlier periods does not stay.
+    state = workspace.do(findings(workspace, "periods", 2, 2))
+    assert [run.id for run in state.runs] == ["1", "3.1", "3.2"]
+    workspace.undo()
+    assert (workspace.state.chosen, workspace.undo_name) == ("2.1", "maps of periods")
+    assert workspace.undo().chosen == "1"
+
+
 def test_findings_undo_and_replay(workspace: Workspace) -> None:
     workspace.do(findings(workspace, "compare", 1, 1))
     again = Workspace.replay(workspace.log, workspace.blobs).state

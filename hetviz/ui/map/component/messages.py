@@ -212,6 +212,23 @@ class GeographySpec(TypedDict):
     note: str
 
 
+class PeriodSpec(TypedDict):
+    """Map of a period: its positions and number of items."""
+
+    id: str
+    name: str
+    geometry: LayoutSpec
+    count: int
+
+
+class PeriodsSpec(TypedDict):
+    """Maps of periods in order, which of them is shown, and whether the data have dates."""
+
+    offered: bool
+    shown: int | None
+    maps: list[PeriodSpec]
+
+
 class MapSpec(TypedDict):
     """Description of a map. Fields that are not required are set by the page."""
 
@@ -251,6 +268,7 @@ class MapSpec(TypedDict):
     draft: NotRequired[DraftSpec | None]
     story: NotRequired[StorySpec | None]
     film_strip: NotRequired[list[FilmStripSpec]]
+    periods: NotRequired[PeriodsSpec | None]
     spread: NotRequired[SpreadSpec | None]
     demo: NotRequired[DemoSpec | None]
     charts: NotRequired[ChartsSpec | None]

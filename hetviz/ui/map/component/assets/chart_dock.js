@@ -76,7 +76,7 @@ export class ChartDock {
     this.element = h("div", { class: "hv-dock", role: "region", "aria-label": "Charts", hidden: true },
       h("div", { class: "hv-dock-head" }, this.total, this.selector, this.absent, h("span", { class: "hv-dock-gap" }), this.tableButton, this.adder.element,
         h("button", { type: "button", class: "hv-tool", "aria-label": "Close the charts", title: "Close the charts", onclick: () => this.toggle(false) }, icon("close"))),
-      this.row, this.table.element);
+      map.periods.element, this.row, this.table.element);
     this.showTable(false);
   }
 
@@ -257,7 +257,7 @@ export class ChartDock {
     // The dates appear when their chart is there, and not as a list of few dates.
     const dates = isWork && !this.isOpen && this.time ? this.cards.get(keyOf(this.time)) : null;
     if (isWork && !this.isOpen && this.time && !dates) this.load(this.time);
-    const mode = !isWork ? "" : this.isOpen ? (this.table.isOpen ? "table" : "charts") : dates instanceof BinsChart ? "time" : "";
+    const mode = !isWork ? "" : this.isOpen ? (this.table.isOpen ? "table" : "charts") : dates instanceof BinsChart ? "time" : map.periods.isShown ? "periods" : "";
     if (this.mode !== mode) {
       const isOpening = this.isOpen && !["charts", "table"].includes(this.mode);
       this.mode = mode;
@@ -267,8 +267,8 @@ export class ChartDock {
       map.legend.update();
       if (mode && isOpening) uncoverCharts();
     }
-    set(document.documentElement, { "data-hv-dock": mode || null });
-    if (!mode) return;
+    set(document.documentElement, { "data-hv-dock": mode || null, "data-hv-periods": mode && map.periods.isShown ? "" : null });
+    if (!mode || mode === "periods") return;
     const keys = charts.map(keyOf);
     for (const [key, card] of this.cards) {
       if (keys.includes(key)) continue;
@@ -296,6 +296,7 @@ export class ChartDock {
       const parts = await Promise.all((y ? [column, y] : [column]).map((name) => this.loadPart(chart, name)));
       if (scene.isClosed || scene.data.fingerprint !== data.fingerprint || parts.includes(null)) return;
       const card = makeChart(this, chart, /** @type {ChartPart[]} */ (parts));
+      if (card instanceof BinsChart && card.spec.time) card.clearButton.before(this.periodsButton());
       this.cards.set(key, card);
     } catch {
       // The next update of the page tries again.
@@ -308,6 +309,12 @@ export class ChartDock {
       }
       map.requestDraw();
     }
+  }
+
+  /** A button that opens the form of maps of periods. */
+  periodsButton() {
+    const button = h("button", { type: "button", class: "hv-text-button hv-map-periods", onclick: () => this.map.periods.openForm(button) }, "Map each period");
+    return button;
   }
 
   /** Show the loaded charts in their order. */
@@ -414,5 +421,6 @@ export class ChartDock {
     clearTimeout(this.retry);
     cancelAnimationFrame(this.frame);
     document.documentElement.toggleAttribute("data-hv-dock", false);
+    document.documentElement.toggleAttribute("data-hv-periods", false);
   }
 }

@@ -15,6 +15,7 @@ import { watchFileDrops } from "./file_drop.js";
 import { ItemPreview } from "./item_preview.js";
 import { FilmStrip } from "./film_strip.js";
 import { Geography } from "./geography.js";
+import { PeriodSteps } from "./period_steps.js";
 import { PointerInput } from "./pointer.js";
 import { watchPageChanges } from "./page_change.js";
 import { Keys } from "./keys.js";
@@ -92,6 +93,7 @@ export class HetMap {
     this.statements = new Statements(this);
     this.toolbar = new Toolbar(this);
     this.legend = new Legend(this);
+    this.periods = new PeriodSteps(this);
     this.dock = new ChartDock(this);
     this.filmStrip = new FilmStrip(this);
     this.geography = new Geography(this);
@@ -176,6 +178,7 @@ export class HetMap {
     this.toolbar.close();
     this.filmStrip.close();
     this.geography.close();
+    this.periods.close();
     this.dock.close();
     this.legend.close();
     this.tooltip.close();

@@ -112,6 +112,21 @@
  */
 
 /**
+ * @typedef {object} PeriodSpec
+ * @property {string} id
+ * @property {string} name
+ * @property {LayoutSpec} geometry
+ * @property {number} count items on the map
+ */
+
+/**
+ * @typedef {object} PeriodsSpec
+ * @property {boolean} offered whether the data have dates
+ * @property {number | null} shown
+ * @property {PeriodSpec[]} maps
+ */
+
+/**
  * @typedef {object} SpreadSpec
  * @property {string | null} key flags of unstable positions, null until they are measured
  * @property {string} text
@@ -258,6 +273,7 @@
  * @property {DraftSpec | null} [draft]
  * @property {StorySpec | null} [story] last saved view that was shown
  * @property {FilmStripSpec[]} [film_strip]
+ * @property {PeriodsSpec | null} [periods]
  * @property {SpreadSpec | null} [spread] null if it cannot be measured
  * @property {DemoSpec | null} [demo] example statement of a sample
  * @property {ChartsSpec | null} [charts] charts below the map of the app

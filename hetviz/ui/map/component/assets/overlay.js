@@ -133,6 +133,7 @@ export class Overlay {
     let fading = false;
     if (!isStatic) fading = this.ghosts(ctx, now) || fading;
     if (!isStatic) map.outline.draw(this, ctx);
+    map.periods.drawTrails(this, ctx);
     drawProposedPairs(this, ctx);
     this.hairlines(ctx);
     /** @param {{ key: string }} piece */

@@ -32,6 +32,7 @@ export class Toolbar {
       openPopover("stories", "stories-body", this.more.button);
     });
     this.newMap = row("layers", "New map", () => openPopover("new-map", "maker", this.more.button));
+    this.mapPeriods = row("play", "Map each period", () => map.periods.openForm(this.more.button));
     this.more = this.menu("more", "Tools", h(
       "div", { class: "hv-menu" }, ...this.tools, this.box,
       row("fit", "Zoom to all", () => map.camera.fit(), { title: "Zoom to all (0)" }),
@@ -40,6 +41,7 @@ export class Toolbar {
       ...this.switches.values(),
       this.stories,
       this.newMap,
+      this.mapPeriods,
       row("image", "Save as PNG", () => savePicture(map)),
       row("help", "Help and keys", () => openPopover("help", "help-body", this.more.button), { title: "Help and keys (?)" }),
     ));
@@ -109,6 +111,7 @@ export class Toolbar {
       set(button, { "aria-pressed": String(button.dataset.tool === scene.tool) });
     }
     this.newMap.hidden = this.stories.hidden = !scene.data.stage;
+    this.mapPeriods.hidden = !scene.data.periods?.offered;
     for (const [name, button] of this.switches) {
       set(button, { "aria-pressed": String(isOn(map, name)) });
       button.hidden = SWITCHES[name].isOffered?.(map) === false;

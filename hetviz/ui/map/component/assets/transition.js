@@ -30,7 +30,9 @@ export class Transition {
   start(geometry, isSameView = true) {
     const { map, scene } = this;
     const { view } = scene;
-    const from = isSameView ? aligned(scene.geometry, geometry, scene.isShown) : null;
+    // Maps of periods are aligned already.
+    const start = map.periods.isStep ? scene.geometry : null;
+    const from = isSameView ? start ?? aligned(scene.geometry, geometry, scene.isShown) : null;
     scene.geometry = geometry;
     const rows = from ? this.movers(from, geometry) : [];
     scene.ghosts = from && rows.length ? {

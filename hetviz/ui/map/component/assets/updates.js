@@ -129,6 +129,7 @@ export class Updates {
     if (values !== scene.values || data.colour !== previous?.colour) {
       Object.assign(scene, colourSlots(data.colour, values, pale, scene.n, scene.scheme, scene.tokens.bg), { values, pale });
     }
+    map.periods.receive(data);
     map.dock.receive(data, failed);
     map.stage.setAttribute("aria-label", `${data.alt} Press question mark for the keys.`);
     map.layers.update();
