@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page
 
+from tests.browser.harness import expect
 from tests.browser.test_app import settled
 
 

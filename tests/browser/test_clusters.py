@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page
 
+from tests.browser.harness import expect
 from tests.browser.projects import Projects
 from tests.browser.test_app import settled, stage, until
 from tests.browser.test_export import open_files

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page
 
+from tests.browser.harness import expect
 from tests.browser.projects import Projects
 from tests.browser.test_app import settled, until
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import FloatRect, Locator, Page, expect
+from playwright.sync_api import FloatRect, Locator, Page
 
 from hetviz.data import Filter, passing
 from hetviz.workspace import SetFilters, SetView
+from tests.browser.harness import expect
 from tests.browser.projects import Projects
 from tests.browser.test_app import settled, until
 from tests.samples import sample
