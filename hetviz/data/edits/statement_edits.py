@@ -17,6 +17,7 @@ from hetviz.data.model.statements import (
     author_names,
     set_mask,
     set_names,
+    set_statement_keys,
     statement_keys,
     statement_positions,
 )
@@ -166,7 +167,9 @@ def _without_sets(
     if mask.all() and all(new is old for new, old in zip(labels, data.labels, strict=True)):
         return None
     reduced = _with_statements(data, mask)
-    return HeteroData(reduced.datasets, reduced.links, reduced.comparisons, labels)
+    reduced = HeteroData(reduced.datasets, reduced.links, reduced.comparisons, labels)
+    set_statement_keys(reduced, statement_keys(data)[mask])
+    return reduced
 
 
 def _with_statements(data: HeteroData, mask: Bools) -> HeteroData:

@@ -61,6 +61,11 @@ def statement_keys(data: HeteroData) -> Texts:
     return _KEYS.get_or_compute(data, "", lambda: _compute_keys(data))
 
 
+def set_statement_keys(part: HeteroData, keys: Texts) -> None:
+    """Use the keys that the statements have in the data of which `part` is a part."""
+    _KEYS.get_or_compute(part, "", lambda: keys)
+
+
 def link_keys_at(data: HeteroData, positions: Iterable[tuple[int, int]]) -> list[str]:
     """Return the keys of some links, given by group number and row within the group.
 

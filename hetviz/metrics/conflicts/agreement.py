@@ -14,7 +14,7 @@ from hetviz._types import Floats, Ints, JsonObject, Texts
 from hetviz.core.measures.agreement import MIN_UNITS, NominalAlpha, nominal_alpha
 from hetviz.core.threads import one_thread
 from hetviz.data import HeteroData, Labels
-from hetviz.data.model.statements import author_names
+from hetviz.data.model.statements import author_names, people_of
 from hetviz.metrics.conflicts.conflicts import StatementArrays
 
 TOGETHER, APART = "together", "apart"
@@ -183,12 +183,11 @@ def agreement(data: HeteroData, *, max_disagreements: int = 100) -> PeopleAgreem
     Pairs: no alpha for 1 pair judged by both people: fewer than 5. They differ on 1.
     “a” and “b”. Ada: together. Bob: apart. All weights add up to 0: neither together nor apart.
     """
-    arrays, who = StatementArrays(data), author_names(data)
-    parts = [
-        _links(arrays, who),
-        _comparisons(arrays, who),
-        *(_labels(data, label) for label in data.labels if label.annotations is not None),
-    ]
+    parts = []
+    if people_of(data):
+        arrays, who = StatementArrays(data), author_names(data)
+        parts = [_links(arrays, who), _comparisons(arrays, who)]
+        parts += [_labels(data, label) for label in data.labels if label.annotations is not None]
     found = [part for part in parts if part.n_units]
     people = sorted({name for part in parts for name in part.count_of})
     numbers = pd.DataFrame({"name": people})

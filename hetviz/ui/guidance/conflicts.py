@@ -74,7 +74,8 @@ def show_conflict(
     statements = [rows[name] for name in conflict.keys if name in rows]
     with st.container(key=key, gap="xsmall"):
         lines = "".join(
-            f"<p>{sentences.sentence_html(data, row)}</p>" for row in statements[:_MAX_LINES]
+            f"<p>{sentences.sentence_html(data, row)}{_author_html(row)}</p>"
+            for row in statements[:_MAX_LINES]
         )
         others = (
             f"<p>… and {len(statements) - _MAX_LINES:,} more</p>"
@@ -98,6 +99,11 @@ def show_conflict(
                 on_click=selection.show_on_map,
                 args=(conflict.rows,),
             )
+
+
+def _author_html(row: Mapping[str, object]) -> str:
+    who = str(row["who"] or "")
+    return f" <small>by {theme.escape_html(who)}</small>" if who else ""
 
 
 def _show_fixes(

@@ -106,7 +106,8 @@ def change_commands(data: HeteroData, group: NamedGroup, cells: Mapping[str, Any
         note, weight = fields.get("note", group.note), fields.get("weight", group.weight)
         p, q = np.array(list(combinations(rows, 2))).T
         links = links_between_rows(data, p, q, weight, group.kind)
-        commands.append(statement_command(data, links, group.name, note, group.who))
+        # The group is a statement of the person who changed it.
+        commands.append(statement_command(data, links, group.name, note))
     elif fields:
         commands.append(EditStatements(dict.fromkeys(group.keys, fields)))
     name = str(cells.get("name", "")).strip()

@@ -12,7 +12,7 @@ import streamlit as st
 from hetviz.data import HeteroData, Labels
 from hetviz.data.queries.filters import fold_text
 from hetviz.ui.guidance import editor
-from hetviz.ui.guidance.table import PAGE_SIZE
+from hetviz.ui.guidance.table import PAGE_SIZE, choose_person
 from hetviz.ui.item import item_chip
 from hetviz.ui.item.item import find_item
 from hetviz.ui.shell import session, theme
@@ -56,6 +56,10 @@ def _choose_rows(data: HeteroData) -> tuple[Labels, list[int]]:
         label_visibility="collapsed",
         width=190,
     )
+    people = _people(label)
+    person = choose_person(
+        sorted({name for names in people.values() for name in names}), "label-person"
+    )
     text = st.text_input(
         "Find",
         key="find-label",
@@ -70,10 +74,29 @@ def _choose_rows(data: HeteroData) -> tuple[Labels, list[int]]:
         mask = label.known == (choice == _KNOWN)
     elif choice != _ALL:
         mask = np.array([str(value) == choice for value in label.values]) & label.known
+    if person is not None:
+        mask &= [
+            person in people.get(row, {"": ""}) and label.known[row] for row in range(len(label))
+        ]
     needle = fold_text(text.strip())
     if needle:
         mask &= [needle in fold_text(str(name)) for name in data[label.dataset].display_names]
     return label, np.flatnonzero(mask).tolist()
+
+
+def _people(label: Labels) -> dict[int, dict[str, object]]:
+    """Return the label of each person by row, for rows that people labelled with a name."""
+    people: dict[int, dict[str, object]] = {}
+    for row, value, who, _ in label.entries() if label.annotations is not None else ():
+        people.setdefault(row, {})[who] = value
+    return people
+
+
+def _people_text(labels: Mapping[str, object]) -> str:
+    """Return who labelled an item, with the labels if they differ."""
+    if len(set(labels.values())) == 1:
+        return theme.join_words([*filter(None, labels)])
+    return ", ".join(f"{name or 'no name'}: {value}" for name, value in labels.items())
 
 
 def _show_page(data: HeteroData, label: Labels, rows: list[int]) -> None:
@@ -100,6 +123,10 @@ def _show_table(data: HeteroData, label: Labels, rows: list[int]) -> None:
         columns["face"] = st.column_config.ImageColumn("", width=44)
     columns["item"] = st.column_config.TextColumn(dataset.name, width="medium")
     columns["label"] = st.column_config.TextColumn(label.name, width="medium", max_chars=200)
+    people = _people(label)
+    if people:
+        frame["who"] = [_people_text(people.get(row, {"": ""})) for row in rows]
+        columns["who"] = st.column_config.TextColumn("Added by", width="medium")
     editor.show_table(
         f"table-label-{label.dataset}-{label.name}",
         frame,

@@ -35,7 +35,8 @@ class StatementTable:
     """Statements of one form, with the values of their filters.
 
     `rows` are those of a ledger without links of groups, and `order` has their positions, worst
-    first. `fates`, `sets` (oldest first) and `pairs` of datasets are the values that occur.
+    first. `fates`, `sets` (oldest first), `pairs` of datasets and `people` (empty: unknown) are the
+    values that occur.
     """
 
     rows: pd.DataFrame
@@ -43,6 +44,7 @@ class StatementTable:
     fates: tuple[str, ...]
     sets: tuple[str, ...]
     pairs: tuple[str, ...]
+    people: tuple[str, ...]
     has_held_out: bool
     has_off: bool
     is_editable: bool
@@ -57,6 +59,7 @@ class StatementTable:
             _occurring(rows["fate"]),
             _occurring(rows["set"]),
             tuple(sorted(_occurring(rows["joins"]))),
+            tuple(sorted(_occurring(rows["who"]))),
             bool(rows["held"].any()),
             bool((~rows["on"]).any()),
             bool(rows["own"].all()),

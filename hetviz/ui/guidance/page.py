@@ -11,7 +11,16 @@ from hetviz._text import per_hundred, round_percent
 from hetviz.data import HeteroData
 from hetviz.metrics.measure_names import CLOSE_MEANING
 from hetviz.plots.curve import chance_of, share_close_at
-from hetviz.ui.guidance import add, ask_me, conflicts, curves, group_table, label_table, table
+from hetviz.ui.guidance import (
+    add,
+    ask_me,
+    conflicts,
+    curves,
+    disagreements,
+    group_table,
+    label_table,
+    table,
+)
 from hetviz.ui.guidance import file as guidance_file
 from hetviz.ui.guidance.conflicts import report_of
 from hetviz.ui.guidance.ledger import Ledger, ledger_of
@@ -73,6 +82,7 @@ def _show_folded(
         with st.expander("Links still far"):
             curves.show_unmet(state, data, ledger, "link", curves.usual_point("link"))
     _show_sets(state, ledger)
+    disagreements.show_people(state)
     with st.expander("Details"):
         if state.run is not None:
             _show_fit(state, state.run, data)

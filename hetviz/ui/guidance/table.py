@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,6 +39,7 @@ _MAX_VISIBLE_ROWS = 12
 _ALL_STATEMENTS, _HELD, _OFF = "all of them", "hidden", "switched off"
 _FATES = {"those not met": UNMET, "those met": MET, "those not on the map": UNPLACED}
 _ALL_SETS, _ALL_PAIRS = "in all sets", "of all datasets"
+ALL_PEOPLE, NO_NAME = "by all people", "without a name"
 _NOUNS = {"link": ("link", "links"), "comparison": ("comparison", "comparisons")}
 _TEXTS = ("kind", "note", "who", "when", "set", "fate")
 
@@ -95,6 +96,7 @@ def _choose_statements(
             label_visibility="collapsed",
             width=170,
         )
+    person = choose_person(listed.people, f"which-person-{form}")
     datasets = _choose_datasets(listed, form)
     text = st.text_input(
         "Find",
@@ -108,7 +110,8 @@ def _choose_statements(
     frame = listed.rows
     if fate_choice == _HELD:
         frame = pd.concat([frame[frame["held"]], hidden])
-    choice = (session.workspace().state.chosen, fate_choice, set_choice, datasets, text.strip())
+    shown = session.workspace().state.chosen
+    choice = (shown, fate_choice, set_choice, datasets, person, text.strip())
     earlier = state_of(_Orders).by_form.get(form)
     if earlier is not None and earlier.choice == choice and earlier.ledger is ledger:
         return frame, earlier
@@ -122,6 +125,8 @@ def _choose_statements(
         mask &= (frame["fate"] == _FATES[fate_choice]).to_numpy()
     if set_choice != _ALL_SETS:
         mask &= (frame["set"] == set_choice).to_numpy()
+    if person is not None:
+        mask &= (frame["who"] == person).to_numpy()
     if datasets is not None:
         mask &= (frame["joins"] == datasets).to_numpy()
     if text.strip():
@@ -179,6 +184,20 @@ def positions_in(old: Texts, new: Texts) -> Ints:
     for k in range(first, len(new) - last):
         positions[k] = position_of_text.get(new[k], -1)
     return positions
+
+
+def choose_person(people: Sequence[str], key: str) -> str | None:
+    """Ask for an author, if a statement has one; None for all."""
+    if not any(people):
+        return None
+    choice = st.selectbox(
+        "By",
+        [ALL_PEOPLE, *filter(None, people), *([NO_NAME] if "" in people else [])],
+        key=key,
+        label_visibility="collapsed",
+        width=150,
+    )
+    return None if choice == ALL_PEOPLE else "" if choice == NO_NAME else choice
 
 
 def _choose_datasets(listed: StatementTable, form: str) -> str | None:

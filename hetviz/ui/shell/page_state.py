@@ -26,6 +26,8 @@ class PageState:
     sid: str | None = None  # Project id
     person: Person | None = None
     login: str = ""  # Hash of the login of the person
+    # Name that a visitor without login chose for statements, None until the browser is asked
+    name: str | None = None
     # Part of the keys of upload fields: a new key frees the memory of the field.
     n_uploads: int = 0
     asks_last: bool = False  # Whether the browser is asked for its last project
@@ -99,4 +101,6 @@ def replace_page_state(sid: str) -> None:
     for key in set(st.session_state):
         del st.session_state[key]
     # The browser still holds the files of the upload fields.
-    st.session_state[_KEY] = PageState(sid, before.person, before.login, before.n_uploads)
+    st.session_state[_KEY] = PageState(
+        sid, before.person, before.login, before.name, before.n_uploads
+    )

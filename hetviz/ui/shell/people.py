@@ -31,6 +31,7 @@ from hetviz.workspace import SESSIONS, Workspace
 from hetviz.workspace.store.blobs import MAX_BYTES, MB
 
 SHARE_PARAM = "share"
+MAX_AUTHOR_LENGTH = 60
 _SIZE_CHECK_S = 30.0
 _lock = threading.Lock()
 
@@ -142,6 +143,15 @@ def name_in_records() -> str:
     """Return the id of the user in logs, empty without login."""
     person = current_person()
     return "" if person is None else person.id
+
+
+def author_name() -> str:
+    """Return the name under which statements are recorded, empty if there is none."""
+    person = current_person()
+    name = (page_state().name or "") if person is None else person.name
+    # Accounts without a name are shown by their address, which members of a project need not know.
+    name = name if person is None else name.partition("@")[0]
+    return " ".join(name.split())[:MAX_AUTHOR_LENGTH]
 
 
 def get_role(project: str) -> Permission | None:

@@ -102,7 +102,7 @@ def _view_only(project: Workspace) -> Workspace:
 def run_command(command: Command) -> bool:
     """Run a command and return whether it succeeded; errors become messages."""
     try:
-        workspace().do(command)
+        workspace().do(command, people.author_name())
     except HetvizError as error:
         add_message(str(error))
         return False

@@ -11,14 +11,19 @@ import streamlit as st
 from hetviz._types import Ints
 from hetviz.algorithms.contract import Capability
 from hetviz.data import HeteroData
-from hetviz.data.model.statements import set_mask, statement_keys, statement_rows
+from hetviz.data.model.statements import (
+    author_names,
+    set_mask,
+    statement_keys,
+    statement_rows,
+)
 from hetviz.errors import HetvizError
-from hetviz.ui.shell import background, selection, session
+from hetviz.ui.shell import background, people, selection, session
 from hetviz.ui.shell.page_state import state_of
 from hetviz.ui.statements import commands, statement_draft
 from hetviz.ui.statements.commands import DraftCommands
 from hetviz.ui.statements.statement_draft import StatementState
-from hetviz.workspace import State, SwitchSet
+from hetviz.workspace import State, SwitchPerson, SwitchSet
 
 # Similar items are searched from this number of labelled items.
 _MIN_LABELLED = 3
@@ -46,6 +51,7 @@ def get_draft(state: State) -> DraftCommands | None:
         statement.weight,
         statement.max_pairs,
         mark.hexdigest(),
+        people.author_name(),
     )
 
     def drafted() -> DraftCommands | None:
@@ -93,6 +99,17 @@ def switch_set(name: str, on: bool) -> None:
         rows = np.empty(0, dtype=np.int64)
         if not on and state.data is not None:
             ends = statement_rows(state.data)[set_mask(state.data, name)]
+            rows = np.unique(ends[ends >= 0])
+        request_refit(state, rows)
+
+
+def switch_person(name: str, on: bool) -> None:
+    """Switch the statements of a person on or off."""
+    state = session.workspace().state
+    if session.run_command(SwitchPerson(name, on)):
+        rows = np.empty(0, dtype=np.int64)
+        if not on and state.data is not None:
+            ends = statement_rows(state.data)[author_names(state.data) == name]
             rows = np.unique(ends[ends >= 0])
         request_refit(state, rows)
 

@@ -6,14 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from hetviz._text import shorten
 from hetviz._types import Ints
 from hetviz.data import Comparisons, HeteroData, Links
 from hetviz.data.model.labels import OWN_LABEL_PREFIX, is_own_label
+from hetviz.data.model.meta import make_meta
 from hetviz.data.model.statements import set_names
 from hetviz.features.relations.grouping import links_between
 from hetviz.ui.item.item import find_item
+from hetviz.ui.shell import people
 from hetviz.ui.statements.statement_draft import StatementDraft
 from hetviz.workspace import Act, Command, SetLabels
 from hetviz.workspace.commands.guidance import statement_command
@@ -53,11 +56,10 @@ def draft_pairs(
         for links in stated.links
         for i, j, w in zip(links.i.tolist(), links.j.tolist(), links.weight.tolist(), strict=True)
     ]
-    command = statement_command(data, stated.links, set=name)
+    parts = [links.noting(_author(len(links))) for links in stated.links]
+    command = statement_command(data, parts, set=name)
     n = len(lines)
-    return DraftCommands(
-        (command,), stated.links, lines, n, stated.n_possible, name, stated.account
-    )
+    return DraftCommands((command,), parts, lines, n, stated.n_possible, name, stated.account)
 
 
 def draft_comparisons(
@@ -68,7 +70,7 @@ def draft_comparisons(
     possible = len(a) * len(b) * len(c)
     n = min(possible, statement.max_pairs or max(_MIN_COMPARISONS, len(a)))
     triples = _spread_triples(a, b, c, n)
-    comparisons = Comparisons(triples)
+    comparisons = Comparisons(triples, meta=_author(n))
     name = _unused_set_name(
         data,
         f"{_groups_text(data, groups, 'A')} closer to {_groups_text(data, groups, 'B')} than to "
@@ -78,6 +80,11 @@ def draft_comparisons(
     account = f"{n:,} of {possible:,} comparisons. Each item of a group is used about as often."
     command = statement_command(data, comparisons, set=name)
     return DraftCommands((command,), [comparisons], lines, n, possible, name, account)
+
+
+def _author(n: int) -> pd.DataFrame | None:
+    """Return a meta table, so that a preview knows which statements are the visitor's own."""
+    return make_meta(n, who=people.author_name())
 
 
 def draft_labels(data: HeteroData, rows: Ints, column: str, value: str) -> DraftCommands:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hetviz._text import shorten
 from hetviz.data import Comparisons, HeteroData
 from hetviz.data.edits.adding import add_statements
-from hetviz.data.model.statements import statement_keys, statement_rows
+from hetviz.data.model.statements import author_names, statement_keys, statement_rows
 from hetviz.metrics.conflicts.conflicts import find_new_conflicts
 from hetviz.ui.item.item import find_item
 from hetviz.ui.shell import session, theme
@@ -44,10 +44,13 @@ def _opposite_texts(data: HeteroData, draft: DraftCommands) -> list[str]:
         return []
     if isinstance(draft.parts[0], Comparisons):
         return [f"{len(pairs):,} of these comparisons contradict others."]
+    who = author_names(after.data)
+    names = dict.fromkeys(str(who[row_of[old]]) for _, old in after.opposite)
+    by = f" by {theme.join_words([*filter(None, names)])}" if all(names) else ""
     named = "; ".join(" and ".join(pair[:2]) for pair in pairs[:_MAX_NAMED])
     more = f" and {len(pairs) - _MAX_NAMED:,} more" if len(pairs) > _MAX_NAMED else ""
     word = "apart" if statement_draft.get_statement().weight > 0 else "together"
-    return [f"These have a link {word}: {named}{more}."]
+    return [f"These have a link {word}{by}: {named}{more}."]
 
 
 def _cycle_texts(data: HeteroData, draft: DraftCommands) -> list[str]:

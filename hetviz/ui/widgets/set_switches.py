@@ -1,4 +1,4 @@
-"""Switches that turn sets of guidance on and off."""
+"""Switches that turn sets of guidance, or the statements of people, on and off."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def show_switches(
     key: str,
     height: int,
 ) -> None:
-    """Show a switch for each set (name, number of statements, on); long lists scroll."""
+    """Show a switch for each set or person (name, statements, on); long lists scroll."""
     rows = list(sets)
     box_height: int | Literal["content"] = height if len(rows) >= _MIN_ROWS_TO_SCROLL else "content"
     with st.container(height=box_height, border=False, gap="xsmall", key=key):
         for name, number, on in rows:
             # The state is part of the key, so that undo moves the switch too.
-            switch_key = f"set-{name}-{on}"
+            switch_key = f"{key.removesuffix('s')}-{name}-{on}"
             st.toggle(
                 theme.escape_markdown(f"{name} ({number:,})"),
                 value=on,

@@ -1,4 +1,4 @@
-"""List of the visitor's projects, stored only by the browser.
+"""List of the visitor's projects and the visitor's name, stored only by the browser.
 
 Anyone with a project's address can open it, so the server must not be able to list the addresses,
 and a cookie would be sent to every port of the host. The browser sends an address only when a page
@@ -71,6 +71,11 @@ def watch_first_project(
     )
 
 
+def record_name() -> None:
+    """Record the visitor's name in the browser, from a part of a page that runs by itself."""
+    _list(key="record-name", data={"own": page_state().name})
+
+
 def load_page_of(project: str) -> None:
     """Load the page of a project of another server process."""
     _list(key="elsewhere", data={"elsewhere": project})
@@ -90,10 +95,12 @@ def _mount_list(key: str, is_shown: bool) -> None:
             "renames": people.get_role(project_id()) == "own",
             "show": is_shown,
             "asks": page_state().asks_last,
+            "name": page_state().name,
         },
         on_last_change=partial(_resume, key),
         on_gone_change=partial(_delete_project, key),
         on_title_change=partial(_rename_project, key),
+        on_name_change=partial(_use_name, key),
     )
 
 
@@ -116,6 +123,11 @@ def _rename_project(key: str) -> None:
     old, new = session.workspace().state.title, str(st.session_state[key].title)
     if session.run_command(SetTitle(new, automatic=True)):
         session.add_message(f"Another project is called “{old}”, so this one is “{new}”.", "note")
+
+
+def _use_name(key: str) -> None:
+    if key in st.session_state and page_state().name is None:
+        page_state().name = str(st.session_state[key].name or "")
 
 
 def _new_project() -> None:

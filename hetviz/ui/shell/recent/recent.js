@@ -2,6 +2,8 @@
 const STORE = "hetviz-projects";
 // Set when the first project of own files was made, or its guide was skipped.
 const GUIDED = "hetviz-guided";
+// The name under which the visitor's statements are recorded.
+const NAME = "hetviz-name";
 const MAX_PROJECTS = 40;
 const MAX_TITLE = 80;
 const ID = /^[A-Za-z0-9_-]{22}$/;
@@ -36,6 +38,20 @@ function endGuide() {
     localStorage.setItem(GUIDED, "1");
   } catch {
     // Without storage no project is guided, see `isFirstProject`.
+  }
+}
+
+// Send the stored name once, or store the one that the visitor has chosen since.
+let nameSent = false;
+
+function shareName(name, send) {
+  try {
+    const stored = localStorage.getItem(NAME);
+    if (name !== null) localStorage.setItem(NAME, name);
+    else if (stored && !nameSent) send("name", stored);
+    nameSent = true;
+  } catch {
+    // Without storage the name is kept until the page is closed.
   }
 }
 
@@ -181,12 +197,18 @@ export default function ({ data, parentElement, setTriggerValue }) {
     location.replace(address(data.elsewhere));
     return;
   }
+  if ("own" in data) {
+    shareName(data.own, setTriggerValue);
+    parentElement.querySelector(".hv-none").hidden = true;
+    return;
+  }
   if (data.first) {
     sendFirst(data.first, setTriggerValue);
     parentElement.querySelector(".hv-projects").dataset.first = String(data.first.is_new);
     parentElement.querySelector(".hv-none").hidden = true;
     return;
   }
+  shareName(data.name, setTriggerValue);
   const moves = data.asks && sendLast(data, setTriggerValue);
   // An open project that was removed stays off the list while this can be undone.
   const isRemoved = data.show && removed && removed.project.id === data.id;
