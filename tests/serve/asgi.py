@@ -22,10 +22,11 @@ def ask(
     headers: dict[str, str] | None = None,
     kind: str = "http",
     method: str = "GET",
+    body: bytes = b"",
 ) -> Response:
     """Make a request; a web socket that is taken has status 101, a refused one 403."""
     sent: list[Message] = []
-    to_send: list[Message] = [{"type": "http.request", "body": b"", "more_body": False}]
+    to_send: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
     if kind == "websocket":
         to_send = [{"type": "websocket.connect"}]
 

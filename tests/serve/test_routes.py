@@ -60,6 +60,7 @@ EXPECTED = {
     "/hv/item/{session}/{part}": MEMBERS,
     "/hv/panel/{session}/{row}": MEMBERS,
     "/hv/links/{session}": MEMBERS,
+    "/hv/people/{session}": MEMBERS,
     "/hv/chart/{session}": MEMBERS,
     "/hv/columns/{session}": MEMBERS,
     "/hv/geography/{session}": MEMBERS,
@@ -301,3 +302,25 @@ def test_sign_out_ends_login_for_all_copies_of_its_cookie(site: Site) -> None:
     assert site.request(address, "owner").status == 200
     # Others keep theirs.
     assert site.request(address, "editor").status == 200
+
+
+def test_members_see_selections_of_others_under_their_own_names(site: Site) -> None:
+    def exchange(person: str, rows: list[int] | None) -> object:
+        fields = {"page": person, "name": "Someone else", "fingerprint": "f", "count": 1}
+        headers = {"Cookie": site.cookies[person]}
+        body = json.dumps({**fields, "rows": rows}).encode()
+        address = f"{site.base}/hv/people/{site.project}"
+        answer = ask(site.app, address, headers, method="POST", body=body)
+        return json.loads(answer.body)["others"] if answer.status == 200 else answer.status
+
+    assert exchange("owner", [0]) == []
+    assert exchange("viewer", [1]) == [{"name": "ada", "rows": [0], "count": 1}]
+    assert exchange("editor", None) == [
+        {"name": name, "rows": [row], "count": 1} for row, name in enumerate(["ada", "cleo"])
+    ]
+    assert [exchange(person, None) for person in ("stranger", "revoked", "anonymous")] == [404] * 3
+    # Who loses access is not seen any more.
+    store = people.get_people()
+    store.revoke(site.project)
+    assert exchange("viewer", [1]) == 404
+    assert exchange("owner", None) == []

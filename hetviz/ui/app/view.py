@@ -15,7 +15,7 @@ from hetviz.ui.map.component.messages import FilmStripSpec, MapSpec, SpreadSpec
 from hetviz.ui.map_data import layers, selection_codec, spread
 from hetviz.ui.map_data.array_cache import send_array
 from hetviz.ui.map_data.periods import series_of
-from hetviz.ui.shell import background, session
+from hetviz.ui.shell import background, people, session
 from hetviz.ui.shell import theme as look
 from hetviz.ui.shell.page_state import project_id, state_of
 from hetviz.ui.start import demo, gallery
@@ -77,6 +77,7 @@ def show_map(state: State, place: str) -> None:
                 "film_strip": _film_strip(state, sid),
                 "periods": periods.periods_spec(state, sid) if work and not story else None,
                 "spread": _spread_spec(state, sid),
+                "me": people.author_name() if work else "",
                 "demo": None if work else demo.demo_spec(state, sid),
                 "charts": linked_charts.charts_spec(state, sid) if work and not story else None,
                 "notes": [*gallery.borrowed_colour_notes(state), *_map_notes(spec, state.run)],

@@ -10,7 +10,7 @@ import streamlit as st
 from hetviz.data import HeteroData
 from hetviz.metrics.conflicts.agreement import Disagreement, PeopleAgreement, agreement
 from hetviz.ui.map_data import worker_results
-from hetviz.ui.shell import people, recent, selection, session, theme
+from hetviz.ui.shell import people, selection, session, theme
 from hetviz.ui.shell.page_state import page_state, project_id
 from hetviz.ui.statements import actions
 from hetviz.ui.widgets import failure, set_switches
@@ -18,6 +18,7 @@ from hetviz.workspace import Act, Command, DropStatements, SetLabels, State
 
 _HEIGHT_PX = 260
 _N_SHOWN = 5
+_CHANGED = "own-name-changed"
 _MEANING = (
     "Alpha is 1 if all agree and 0 if they agree as by chance, given how often each judgement "
     "occurs."
@@ -64,12 +65,14 @@ def _show_name_field() -> None:
         on_change=_set_name,
         args=(f"own-name-{name}",),
     )
-    if page_state().name is not None:
-        recent.record_name()
+    if st.session_state.pop(_CHANGED, False):
+        # The page stores the name in the browser, and the panel runs without the page.
+        st.rerun()
 
 
 def _set_name(key: str) -> None:
     page_state().name = str(st.session_state[key]).strip()
+    st.session_state[_CHANGED] = True
 
 
 def _show_result(state: State, data: HeteroData, result: PeopleAgreement) -> None:

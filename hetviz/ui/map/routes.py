@@ -22,7 +22,7 @@ from hetviz.jobs import Job
 from hetviz.jobs.frame import Frame
 from hetviz.ui.item import item_panel, item_text, pictures
 from hetviz.ui.jobs.jobs import JOBS
-from hetviz.ui.map import item_table, linked_charts, map_requests, panel_view
+from hetviz.ui.map import item_table, linked_charts, map_requests, panel_view, shared_selections
 from hetviz.ui.map.component.assets import asset_response, asset_version
 from hetviz.ui.map.component.messages import GeographySpec
 from hetviz.ui.map.map_requests import (
@@ -40,6 +40,7 @@ from hetviz.ui.map.map_requests import (
 from hetviz.ui.map_data.array_cache import MIN_GZIP_BYTES, PackedArray, send_array
 from hetviz.ui.map_data.geography import find_geography
 from hetviz.ui.map_data.parts import get_geometry
+from hetviz.ui.shell import people
 from hetviz.workspace import SESSIONS
 
 _MAX_POLL_S, _TICK_S = 5.0, 0.05
@@ -66,6 +67,7 @@ def map_routes() -> list[BaseRoute]:
         Route("/hv/sorted/{session}", _guarded(_sorted)),
         Route("/hv/rows/{session}", _rows, methods=["POST"]),
         Route("/hv/links/{session}", _links, methods=["POST"]),
+        Route("/hv/people/{session}", _people, methods=["POST"]),
         Route("/hv/tab/{view}/{tab}", _guarded(_tab), methods=["POST"]),
         Route("/hv/picture/{session}/{row:int}/{dataset:path}", _guarded(_picture)),
     ]
@@ -175,6 +177,32 @@ async def _links(request: Request) -> Response:
         return await run_in_threadpool(_send_response, request, response)
     except RequestError as error:
         return error_response(error)
+
+
+async def _people(request: Request) -> Response:
+    """Record the selection that a page shows to others, and return those of others."""
+    try:
+        opened = await run_in_threadpool(_open_project, request)
+        body = await _read_body(request, shared_selections.MAX_BODY_BYTES)
+        report = shared_selections.PageReport.parse(body)
+    except RequestError as error:
+        return error_response(error)
+    except (ValueError, RecursionError):
+        return error_response(RequestError(400))
+
+    def exchange() -> list[shared_selections.SharedSelection]:
+        author = people.author_of_request(request.cookies, report.name)
+        project = opened.session
+        return shared_selections.SHARED.exchange(
+            project,
+            report,
+            author,
+            opened.data.n_rows,
+            lambda person: people.may_look(person, project),
+        )
+
+    content = {"others": await run_in_threadpool(exchange)}
+    return json_response(request, content, NO_STORE)
 
 
 def _tab(request: Request) -> Response:

@@ -147,10 +147,12 @@ def name_in_records() -> str:
 
 def author_name() -> str:
     """Return the name under which statements are recorded, empty if there is none."""
-    person = current_person()
-    name = (page_state().name or "") if person is None else person.name
+    return _author(current_person(), page_state().name or "")
+
+
+def _author(person: Person | None, chosen: str) -> str:
     # Accounts without a name are shown by their address, which members of a project need not know.
-    name = name if person is None else name.partition("@")[0]
+    name = chosen if person is None else person.name.partition("@")[0]
     return " ".join(name.split())[:MAX_AUTHOR_LENGTH]
 
 
@@ -214,6 +216,17 @@ def may_request(cookies: Mapping[str, str], project: str | None) -> bool:
     if oidc.required_role and oidc.required_role not in roles_of(claims, oidc.roles_claim):
         return False
     return project is None or get_people().permission(person.id, project) is not None
+
+
+def author_of_request(cookies: Mapping[str, str], chosen: str) -> tuple[str, str]:
+    """Return id and name of the person of a request; without login, no id and the chosen name."""
+    person = person_of(_claims_of(cookies)) if has_login() else None
+    return ("" if person is None else person.id), _author(person, chosen)
+
+
+def may_look(person: str, project: str) -> bool:
+    """Whether a person, by id, may open a project; without login everyone with its address."""
+    return not has_login() or get_people().permission(person, project) is not None
 
 
 def sign_out(cookies: Mapping[str, str]) -> None:

@@ -272,6 +272,7 @@ class MapSpec(TypedDict):
     spread: NotRequired[SpreadSpec | None]
     demo: NotRequired[DemoSpec | None]
     charts: NotRequired[ChartsSpec | None]
+    me: NotRequired[str]  # Name of the visitor, if selections are exchanged with others
     linked_group: NotRequired[str]
     regions: NotRequired[bool]
 

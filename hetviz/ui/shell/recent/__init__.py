@@ -71,11 +71,6 @@ def watch_first_project(
     )
 
 
-def record_name() -> None:
-    """Record the visitor's name in the browser, from a part of a page that runs by itself."""
-    _list(key="record-name", data={"own": page_state().name})
-
-
 def load_page_of(project: str) -> None:
     """Load the page of a project of another server process."""
     _list(key="elsewhere", data={"elsewhere": project})

@@ -197,11 +197,6 @@ export default function ({ data, parentElement, setTriggerValue }) {
     location.replace(address(data.elsewhere));
     return;
   }
-  if ("own" in data) {
-    shareName(data.own, setTriggerValue);
-    parentElement.querySelector(".hv-none").hidden = true;
-    return;
-  }
   if (data.first) {
     sendFirst(data.first, setTriggerValue);
     parentElement.querySelector(".hv-projects").dataset.first = String(data.first.is_new);

@@ -37,6 +37,7 @@ import { Selection } from "./selection.js";
 import { Tooltip } from "./tooltip.js";
 import { LinkedMaps } from "./linked_maps.js";
 import { Transition } from "./transition.js";
+import { SharedSelections } from "./shared_selections.js";
 import { Spread } from "./spread.js";
 import { Stories } from "./stories.js";
 import { Trust } from "./trust.js";
@@ -84,6 +85,7 @@ export class HetMap {
     this.points = new Points(this);
     this.trust = new Trust(this);
     this.spread = new Spread(this);
+    this.sharedSelections = new SharedSelections(this);
     this.regions = new Regions(this);
     this.overlay = new Overlay(canvas, this);
     this.outline = new Outline(this);
@@ -185,6 +187,7 @@ export class HetMap {
     this.itemPreview.close();
     this.linkedMaps.leave();
     this.liveLayout.stop();
+    this.sharedSelections.close();
     this.demo.close();
     this.stories.close();
     this.media?.close();

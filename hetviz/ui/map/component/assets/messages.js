@@ -277,6 +277,7 @@
  * @property {SpreadSpec | null} [spread] null if it cannot be measured
  * @property {DemoSpec | null} [demo] example statement of a sample
  * @property {ChartsSpec | null} [charts] charts below the map of the app
+ * @property {string} [me] name of the visitor, if selections are exchanged with others
  * @property {string} [linked_group] maps of a group share selection and camera
  * @property {boolean} [regions] whether regions are named, apart from the stage
  */

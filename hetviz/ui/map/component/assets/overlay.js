@@ -197,6 +197,7 @@ export class Overlay {
     drawProposedNames(this, ctx);
     drawEnds(ctx, this, this.pieces);
     if (!isStatic) {
+      map.sharedSelections.draw(ctx);
       this.stroke(ctx);
       fading = this.hold(ctx, now) || fading;
     }
@@ -242,14 +243,14 @@ export class Overlay {
     if (ring) this.ring(ctx, x, y, p.size * 0.72, 2.5);
   }
 
-  /** @param {CanvasRenderingContext2D} ctx @param {number} x @param {number} y @param {number} radius @param {number} width @param {number[]} dash */
-  ring(ctx, x, y, radius, width, dash = []) {
+  /** @param {CanvasRenderingContext2D} ctx @param {number} x @param {number} y @param {number} radius @param {number} width @param {number[]} dash @param {string} colour */
+  ring(ctx, x, y, radius, width, dash = [], colour = this.scene.tokens.ink) {
     ctx.globalAlpha = 1;
     ctx.beginPath();
     ctx.arc(x, y, radius, 0, 7);
     ctx.lineWidth = width;
     ctx.setLineDash(dash);
-    ctx.strokeStyle = this.scene.tokens.ink;
+    ctx.strokeStyle = colour;
     ctx.stroke();
     ctx.setLineDash([]);
   }

@@ -61,6 +61,7 @@ export class Selection {
     map.itemPreview.show().then(() => this.report());
     remember(map.scene);
     map.linkedMaps.onSelect();
+    if (map.sharedSelections.isSharing) map.sharedSelections.refresh();
     map.announce(count ? `${count.toLocaleString("en")} selected` : "Nothing selected");
     map.legend.update();
     // Send the selection to Python before drawing.

@@ -33,6 +33,14 @@ export const SWITCHES = {
     isOffered: (map) => Boolean(map.scene.data.charts),
     isOn: (map) => map.dock.isOpen,
   },
+  share: {
+    label: "Show my selection to others",
+    icon: "people",
+    announcements: ["Others see your selection", "Others do not see your selection"],
+    toggle: (map) => map.sharedSelections.toggle(),
+    isOffered: (map) => map.sharedSelections.isOffered,
+    isOn: (map) => map.sharedSelections.isSharing,
+  },
   trust: {
     label: "Mark unreliable areas",
     icon: "waves",

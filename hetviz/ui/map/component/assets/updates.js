@@ -158,6 +158,7 @@ export class Updates {
     scene.moving = Boolean(data.live) || Boolean(scene.motion);
     map.trust.load();
     map.spread.load();
+    map.sharedSelections.start();
     const datasetsChanged = isNewMap || previous.datasets.some(({ name }, k) => name !== data.datasets[k]?.name);
     if (datasetsChanged) map.regions.clear();
     map.regions.load();
