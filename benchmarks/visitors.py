@@ -207,7 +207,9 @@ def heavy(url: str, entry: Visit, seconds: float) -> None:
         seed = 0
         while time.monotonic() < end:
             seed += 1
-            visitor.wait("Make map")
+            visitor.wait("New map")
+            visitor.open("New map")
+            visitor.open("Settings", "expandable")
             visitor.set_number("Seed", seed)
             entry.waits["Make map"].append(visitor.press("Make map"))
             while visitor.has("Cancel"):

@@ -135,14 +135,20 @@ class Pool(JobTable):
     def get(self, id: str, owner: str) -> Job | None:
         with self._lock:
             job = super().get(id, owner)
-            if job is None or id not in self._waiting:
-                return job
-            return replace(job, ahead=self._queue.order().index(id) + 1)
+            return None if job is None else self._with_place([job])[0]
 
     def jobs(self, owner: str) -> list[Job]:
         with self._lock:
-            jobs = [self.get(job.id, owner) for job in super().jobs(owner)]
-            return [job for job in jobs if job is not None]
+            return self._with_place(super().jobs(owner))
+
+    def _with_place(self, jobs: list[Job]) -> list[Job]:
+        """Return the jobs with the number of jobs before each that waits."""
+        waiting = [job.id for job in jobs if job.id in self._waiting]
+        order = self._queue.order() if waiting else []
+        return [
+            replace(job, ahead=order.index(job.id) + 1) if job.id in waiting else job
+            for job in jobs
+        ]
 
     def cancel(self, id: str, owner: str) -> None:
         super().cancel(id, owner)

@@ -94,6 +94,14 @@ def visit(monkeypatch: pytest.MonkeyPatch, reader_here: None) -> Visit:
     return open_page
 
 
+def unfold(app: AppTest, *keys: str) -> AppTest:
+    """Open popovers and expanders whose content is drawn once they were opened."""
+    for key in keys:
+        app.session_state[key] = True
+        app.run()
+    return app
+
+
 def go(app: AppTest, page: str) -> AppTest:
     return app.switch_page(str(PAGES / f"{page}.py")).run()
 

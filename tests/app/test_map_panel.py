@@ -17,7 +17,7 @@ from hetviz.ui.map.new_map import MapForm
 from hetviz.ui.map.panel_view import TABS, PanelView, note_tab
 from hetviz.workspace import RenameRun, SetFilters, SetView, StarRun
 from tests.app.asking import ask
-from tests.app.conftest import Visit, go, html_of, page_of, workspace_of
+from tests.app.conftest import Visit, go, html_of, page_of, unfold, workspace_of
 from tests.workspace.helpers import record_map
 
 HOSTILE = "<img src=x onerror=alert(1)> $x$ [l](j) 🦊 " + "long name " * 15
@@ -319,7 +319,7 @@ def with_runs(app: AppTest, number: int) -> AppTest:
 def test_map_list_works_with_thirty_maps(visit: Visit) -> None:
     app = with_runs(visit("map"), 30)
     workspace_of(app).do(StarRun("4", True))
-    app.run()
+    unfold(app, "maker-0")
     shows = [button.key for button in app.button if str(button.key).startswith("show-")]
     assert shows[:3] == ["show-4", "show-30", "show-29"]
     assert shows[-1] == "show-shipped"
@@ -333,7 +333,7 @@ def test_map_list_works_with_thirty_maps(visit: Visit) -> None:
 
 
 def test_map_is_chosen_renamed_starred_and_removed(visit: Visit) -> None:
-    app = with_runs(visit("map"), 2)
+    app = unfold(with_runs(visit("map"), 2), "maker-0")
     press(app, "show-1")
     assert workspace_of(app).state.chosen == "1"
     app.text_input(key="map-name-1-Map 0").set_value(HOSTILE[:80]).run()
@@ -349,7 +349,7 @@ def test_map_is_chosen_renamed_starred_and_removed(visit: Visit) -> None:
 
 
 def test_empty_map_name_is_refused(visit: Visit) -> None:
-    app = with_runs(visit("map"), 1)
+    app = unfold(with_runs(visit("map"), 1), "maker-0")
     app.text_input(key="map-name-1-Map 0").set_value(" ").run()
     assert not app.exception
     assert "name of the map" in app.error[0].value
@@ -357,7 +357,7 @@ def test_empty_map_name_is_refused(visit: Visit) -> None:
 
 
 def test_link_weights_are_used_and_listed(visit: Visit) -> None:
-    app = own(visit)
+    app = unfold(own(visit), "maker-0", "map-weights")
     app.slider(key="weigh-plants|birds|link").set_value(0.5).run()
     press(app, "run")
     app.run()
@@ -381,7 +381,7 @@ def test_hostile_names_are_escaped(visit: Visit) -> None:
 
 
 def test_dataset_weights_are_shown_if_supported(visit: Visit) -> None:
-    app = own(visit)
+    app = unfold(own(visit), "maker-0", "map-weights")
     app.selectbox(key="method").set_value("coca").run()
     assert not app.exception
     how = app.selectbox(key="weigh-coca-how")

@@ -15,7 +15,7 @@ from hetviz.ui.jobs.jobs import JOBS, Kind
 from hetviz.ui.shell import background
 from hetviz.workspace import SESSIONS, EndJob, RenameDataset, SetView, StartJob, Workspace
 from hetviz.workspace.sessions import new_session_id
-from tests.app.conftest import Visit, go, html_of, page_of, sid_of, workspace_of
+from tests.app.conftest import Visit, go, html_of, page_of, sid_of, unfold, workspace_of
 
 PLANTS = "id,name,size,weight\n" + "".join(
     f"{k:03d},Oak {k},{k * 7 % 11},{k * 5 % 13}\n" for k in range(20)
@@ -218,7 +218,7 @@ def test_files_are_added_on_data_page(visit: Visit) -> None:
 
 
 def test_map_page_shows_curve_measures_and_reasons(visit: Visit) -> None:
-    app = visit("map")
+    app = unfold(visit("map"), "maker-0", "map-settings")
     text = html_of(app)
     assert len(app.get("plotly_chart")) == 1
     assert map_of(app)["mode"] == "work"
@@ -241,6 +241,7 @@ def test_colour_is_a_command(visit: Visit) -> None:
 def test_method_runs_with_held_out_links(visit: Visit) -> None:
     app = press(visit(), "open-digits")
     go(app, "map")
+    unfold(app, "maker-0")
     app.toggle(key="hold").set_value(True).run()
     press(app, "run")
     app.run()
@@ -282,7 +283,7 @@ def test_notes_of_method_are_shown_below_map(visit: Visit) -> None:
 def test_unsuitable_method_shows_reason_and_is_disabled(visit: Visit) -> None:
     app = upload(visit(), plants_csv=PLANTS)
     press(app, "go-on")
-    go(app, "map")
+    unfold(go(app, "map"), "maker-0")
     app.selectbox(key="method").set_value("guided-projection").run()
     assert app.button(key="run").disabled
     assert 'class="hv-reasons no"' in html_of(app)
@@ -293,7 +294,7 @@ def test_failed_run_shows_message(visit: Visit, monkeypatch: pytest.MonkeyPatch)
         raise HetvizError("The links contradict each other.")
 
     monkeypatch.setattr(maps, "fit_run", fail)
-    app = press(visit("map"), "run")
+    app = press(unfold(visit("map"), "maker-0"), "run")
     assert "contradict" in app.error[0].value
     assert ops(workspace_of(app)) == ["open-sample", "start-job", "end-job"]
     assert len(workspace_of(app).state.runs) == 1

@@ -14,7 +14,7 @@ from hetviz.runs.embed.run import FittedRun, fit_again, fit_run
 from hetviz.ui.map.description import map_spec
 from hetviz.ui.statements.statement_draft import StatementDraft, StatementState
 from hetviz.workspace import State, Workspace
-from tests.app.conftest import Visit, go, html_of, page_of, workspace_of
+from tests.app.conftest import Visit, go, html_of, page_of, unfold, workspace_of
 from tests.app.test_map_warnings import goods
 
 
@@ -36,6 +36,7 @@ def test_group_is_pinned_to_a_side_and_back(visit: Visit) -> None:
     workspace.set_view_state(selection=rows)
     app.run()
     go(app, "map")
+    unfold(app, "pin-r1")
     labels = {button.key: button.label for button in app.button}
     name = next(iter(data.datasets))
     pins = [{"place": "left", "items": {name: data[name].ids[:4].tolist()}}]
@@ -57,6 +58,7 @@ def test_group_is_pinned_to_a_side_and_back(visit: Visit) -> None:
     # An item of the group gets a pin of its own, and leaves the group's.
     workspace.set_view_state(selection=rows[:1])
     app.run()
+    unfold(app, f"pin-{run.id}")
     app.button(key="pin-top-right").click().run()
     run = workspace.state.run
     assert run is not None
@@ -106,7 +108,7 @@ def test_method_without_pins_says_so(visit: Visit) -> None:
     open_map(workspace, goods(), "guided-projection")
     workspace.set_view_state(selection=np.arange(2))
     app.run()
-    go(app, "map")
+    unfold(go(app, "map"), "pin-r1")
     assert "cannot pin items. Methods that can: " in html_of(app)
     assert not any(button.key == "pin-left" for button in app.button)
 
@@ -117,7 +119,7 @@ def test_all_items_can_be_pinned(visit: Visit) -> None:
     open_map(workspace, data)
     workspace.set_view_state(selection=np.arange(data.n_rows))
     app.run()
-    go(app, "map")
+    unfold(go(app, "map"), "pin-r1")
     app.button(key="pin-here").click().run()
     assert not app.exception
     run = workspace.state.run
@@ -131,11 +133,12 @@ def test_new_map_keeps_pins_of_methods_that_can_pin(visit: Visit) -> None:
     open_map(workspace, data)
     workspace.set_view_state(selection=np.arange(3))
     app.run()
-    go(app, "map")
+    unfold(go(app, "map"), "pin-r1")
     app.button(key="pin-right").click().run()
     run = workspace.state.run
     assert run is not None
     pins = run.params["pins"]
+    unfold(app, "maker-0")
     app.selectbox(key="method").set_value("pca").run()
     assert "cannot pin items" in html_of(app)
     app.selectbox(key="method").set_value("umap").run()

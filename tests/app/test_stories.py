@@ -15,7 +15,7 @@ from hetviz.ui.map import stories
 from hetviz.ui.map.stories import StoryState
 from hetviz.ui.shell import people
 from hetviz.workspace import DropRun, SaveView, SetFilters, SetView
-from tests.app.conftest import Visit, page_of, workspace_of
+from tests.app.conftest import Visit, page_of, unfold, workspace_of
 from tests.workspace.helpers import record_map
 
 FOOD = Filter("emoji", "group", values=("food-drink",))
@@ -41,7 +41,7 @@ def story_of(app: AppTest) -> StoryState:
 
 
 def test_view_is_saved_with_what_the_map_shows(visit: Visit) -> None:
-    app = visit("map")
+    app = unfold(visit("map"), "stories")
     workspace = workspace_of(app)
     workspace.do(SetView(colour='["emoji", "group"]', hidden=("keywords",)))
     workspace.do(SetFilters([FOOD]))
@@ -70,7 +70,7 @@ def test_view_is_saved_with_what_the_map_shows(visit: Visit) -> None:
 
 
 def test_list_changes_orders_and_removes_views_with_undo(visit: Visit) -> None:
-    app = visit("map")
+    app = unfold(visit("map"), "stories")
     for text in ("One.", "Two."):
         save(app, text)
     press(app, "view-up-2")
@@ -90,7 +90,7 @@ def test_list_changes_orders_and_removes_views_with_undo(visit: Visit) -> None:
 
 
 def test_number_of_a_view_shows_it_as_one_step(visit: Visit) -> None:
-    app = visit("map")
+    app = unfold(visit("map"), "stories")
     workspace = workspace_of(app)
     view = SavedView(
         "Food.", colour="dataset", filters=[FOOD], selection={"emoji": ["1f355", "gone"]}
@@ -111,7 +111,7 @@ def test_number_of_a_view_shows_it_as_one_step(visit: Visit) -> None:
 
 
 def test_presentation_changes_nothing_in_the_project(visit: Visit) -> None:
-    app = visit("map")
+    app = unfold(visit("map"), "stories")
     workspace = workspace_of(app)
     workspace.do(SaveView(SavedView("Food.", filters=[FOOD], hidden=["keywords"])))
     workspace.do(SaveView(SavedView("All.", selection={"emoji": ["1f355"]})))
@@ -131,7 +131,7 @@ def test_presentation_changes_nothing_in_the_project(visit: Visit) -> None:
 
 
 def test_view_of_a_removed_map_is_shown_as_a_whole(visit: Visit) -> None:
-    app = visit("map")
+    app = unfold(visit("map"), "stories")
     workspace = workspace_of(app)
     first = workspace.state.run
     assert first is not None
@@ -155,7 +155,7 @@ def test_view_of_a_removed_map_is_shown_as_a_whole(visit: Visit) -> None:
 
 
 def test_viewer_presents_and_cannot_edit(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = visit("map")
+    app = unfold(visit("map"), "stories")
     workspace_of(app).do(SaveView(SavedView("All.")))
     monkeypatch.setattr(people, "get_role", lambda project: "look")
     app.run()
@@ -168,7 +168,7 @@ def test_viewer_presents_and_cannot_edit(visit: Visit, monkeypatch: pytest.Monke
 
 
 def test_page_of_the_app_has_its_views(visit: Visit) -> None:
-    app = visit("map")
+    app = unfold(visit("map"), "stories")
     workspace = workspace_of(app)
     workspace.do(SaveView(SavedView("Food.", filters=[FOOD])))
     state = workspace.state

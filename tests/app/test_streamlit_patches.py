@@ -8,6 +8,7 @@ from unittest.mock import MagicMock
 
 import pytest
 from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import Runtime, app_session
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
@@ -17,6 +18,7 @@ from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.runtime.state import SafeSessionState, SessionState
 from streamlit.testing.v1 import AppTest
 
+from hetviz.ui.app import streamlit_patches
 from hetviz.ui.app.streamlit_patches import patch_streamlit
 
 _SCRIPT = """
@@ -48,6 +50,8 @@ def reverted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(AppSession, "_clear_queue", AppSession._clear_queue)
     name = "_run_callback_and_record_rerun"
     monkeypatch.setattr(SessionState, name, getattr(SessionState, name))
+    monkeypatch.setattr(AppSession, "_on_scriptrunner_event", AppSession._on_scriptrunner_event)
+    monkeypatch.setattr(app_session, "_populate_theme_msg", app_session._populate_theme_msg)
 
 
 def page() -> None:
@@ -94,19 +98,80 @@ def test_parts_of_page_always_have_place(
     assert not asyncio.run(_paths_without_place(script, received))
 
 
-async def _paths_without_place(script: Path, received: bool) -> list[tuple[int, ...]]:
-    """Run a page and a fragment; return the paths of messages sent before their parent.
+@pytest.mark.usefixtures("reverted")
+def test_messages_of_a_run_wake_the_event_loop_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "app.py"
+    monkeypatch.setattr(Runtime, "_instance", MagicMock())
+    script.write_text("import streamlit as st\nfor k in range(50):\n    st.text(str(k))\n")
+    monkeypatch.setattr(streamlit_patches, "_GATHERED_FOR_S", 1e6)
+    patch_streamlit()
+    texts, wakes = asyncio.run(_texts_and_wakes(script))
+    assert texts == [str(k) for k in range(50)]
+    # The first message, and what tells that the run began and ended.
+    assert wakes <= 6
 
-    The fragment is requested before or after the server received the messages of the page, and
-    always before it sent them.
-    """
-    session = AppSession(
+
+@pytest.mark.usefixtures("reverted")
+def test_an_event_that_fails_does_not_hold_up_the_others() -> None:
+    patch_streamlit()
+    done: list[int] = []
+
+    async def handle() -> None:
+        tab = MagicMock(spec=AppSession, _event_loop=asyncio.get_running_loop())
+        events = streamlit_patches._events(tab)
+        events.extend([lambda: done.append(1), lambda: done.pop(7), lambda: done.append(2)])
+        with pytest.raises(IndexError):
+            streamlit_patches._handle_events(tab)
+        await asyncio.sleep(0)
+
+    asyncio.run(handle())
+    assert done == [1, 2]
+
+
+@pytest.mark.usefixtures("reverted")
+def test_colours_of_the_settings_are_sent_as_before() -> None:
+    given, sent = CustomThemeConfig(), CustomThemeConfig()
+    for message in (given, sent):
+        app_session._populate_theme_msg(message)
+        app_session._populate_theme_msg(message.dark, "theme.dark")
+        patch_streamlit()
+    assert sent == given
+    assert sent.SerializeToString()
+
+
+async def _texts_and_wakes(script: Path) -> tuple[list[str], int]:
+    """Run a page; return its texts and how often it woke the event loop."""
+    session = make_session(script)
+    wakes: list[object] = []
+    call_soon = session._call_soon_on_event_loop
+    session._call_soon_on_event_loop = lambda call: (wakes.append(call), call_soon(call))  # type: ignore
+    session.request_rerun(None)
+    await _all_received(session)
+    messages = session._browser_queue.flush()
+    session.shutdown()
+    texts = [m.delta.new_element.text.body for m in messages if m.HasField("delta")]
+    return texts, len(wakes)
+
+
+def make_session(script: Path) -> AppSession:
+    return AppSession(
         ScriptData(str(script), is_hello=False),
         MemoryUploadedFileManager("/upload"),
         ScriptCache(),
         None,
         {},
     )
+
+
+async def _paths_without_place(script: Path, received: bool) -> list[tuple[int, ...]]:
+    """Run a page and a fragment; return the paths of messages sent before their parent.
+
+    The fragment is requested before or after the server received the messages of the page, and
+    always before it sent them.
+    """
+    session = make_session(script)
     session.request_rerun(None)
     runner = session._scriptrunner
     assert runner is not None

@@ -138,7 +138,7 @@ def _until_killed(kind: str, server: Server, visitor: Visitor, wait: float, k: i
     killer.start()
     try:
         if kind == "fit":
-            visitor.press("Make map")
+            visitor.make_map()
         for number in range(10_000):
             if kind == "project":
                 _as_a_file(visitor, f"round {k} edit {number}", messages)
@@ -187,7 +187,7 @@ def _as_a_file(visitor: Visitor, title: str, messages: list[str]) -> None:
 def _worker_killed(server: Server, visitor: Visitor, wait: float, k: int) -> list[str]:
     """Kill the worker in the middle of a fit: it is told, and another makes the next map."""
     _map_upload(visitor, k)
-    visitor.press("Make map")
+    visitor.make_map()
     time.sleep(wait)
     for pid in session_members(server.pid):
         if pid != server.pid:
@@ -197,7 +197,7 @@ def _worker_killed(server: Server, visitor: Visitor, wait: float, k: int) -> lis
     visitor.wait_until(lambda: not visitor.has("Cancel"), "no job", PATIENCE_S)
     visitor.say("Project name", f"after {k}")
     assert visitor.has(f"after {k}")
-    visitor.press("Make map")
+    visitor.make_map()
     visitor.wait("Undo new map")
     return [f"data things{k}", f"title after {k}"]
 
@@ -205,7 +205,7 @@ def _worker_killed(server: Server, visitor: Visitor, wait: float, k: int) -> lis
 def _reloaded(server: Server, visitor: Visitor, wait: float, k: int) -> list[str]:
     """Leave in the middle of a fit; the map is there for who comes back."""
     _map_upload(visitor, k)
-    visitor.press("Make map")
+    visitor.make_map()
     time.sleep(wait)
     visitor.leave()
     again = Visitor(server.url, sid=visitor.sid).come()

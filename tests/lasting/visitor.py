@@ -54,6 +54,8 @@ class Visitor:
         self.shown: list[Any] = []
         self._socket: ClientConnection | None = None
         self._states: dict[str, WidgetState] = {}
+        # Large messages by hash, which the server sends once.
+        self._large: dict[str, ForwardMsg] = {}
         self._tab = ""
         # Fragments that rerun: interval in seconds, and time of the next run.
         self._beats: dict[str, tuple[float, float]] = {}
@@ -112,6 +114,16 @@ class Visitor:
         finally:
             self._states.pop(state.id, None)
 
+    def open(self, label: str, kind: str = "popover") -> float:
+        """Open what is drawn only when it is opened."""
+        self._state(kind, label).bool_value = True
+        return self.run()
+
+    def make_map(self) -> float:
+        """Make a map with the form; return the longer wait, for the form or for the start."""
+        waits = [] if self.has("Make map") else [self.open("New map")]
+        return max([*waits, self.press("Make map")])
+
     def choose(self, label: str, place: int) -> float:
         """Take one of the options of a list."""
         state = self._state("selectbox", label)
@@ -166,6 +178,7 @@ class Visitor:
         message.rerun_script.query_string, self.query = "&".join(asked), ""
         message.rerun_script.page_name = self.page
         message.rerun_script.widget_states.widgets.extend(self._states.values())
+        message.rerun_script.cached_message_hashes.extend(self._large)
         self._send(message)
         self._forget()
         self._hear()
@@ -281,6 +294,9 @@ class Visitor:
         if received.delta.WhichOneof("type") != "new_element":
             if received.delta.WhichOneof("type") == "add_block":
                 self.texts.append(str(received.delta.add_block))
+                for part in (received.delta.add_block.popover, received.delta.add_block.expandable):
+                    if part.id:
+                        self.widgets[part.id] = part
             return
         element = received.delta.new_element
         inner = getattr(element, element.WhichOneof("type"))
@@ -354,6 +370,10 @@ class Visitor:
         self.heard.append(raw)
         message = ForwardMsg()
         message.ParseFromString(raw)
+        if message.WhichOneof("type") == "ref_hash":
+            message.CopyFrom(self._large[message.ref_hash])
+        elif message.metadata.cacheable:
+            self._large[message.hash] = message
         return message
 
     def _until(self, kind: str) -> ForwardMsg:

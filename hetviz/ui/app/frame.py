@@ -22,7 +22,9 @@ from hetviz.workers import reader as process
 from hetviz.workspace import SESSIONS, EndJob, PendingJob, SetTitle, Workspace
 from hetviz.workspace.store.blobs import MAX_BYTES, MAX_CACHE_BYTES
 
-_REFRESH_S, _FAST_REFRESH_S = 4.0, 0.5
+_REFRESH_S, _FAST_REFRESH_S, _BUSY_REFRESH_S = 4.0, 0.5, 2.0
+_MAX_JOBS_FAST = 4
+"""With more jobs on the server, pages ask less often, because asking takes time from the jobs."""
 # Times left are rounded up to these, in seconds.
 _STEP_S, _MINUTE_S = 5, 60
 # The style sheet shows the same text on a slow page.
@@ -76,7 +78,7 @@ def show_top_bar(place: str) -> list[tuple[str, str]]:
             or JOBS.active(project_id(), Kind.PREVIEW)
             or worker_results.is_working(project_id())
         )
-        beat = _FAST_REFRESH_S if soon else _REFRESH_S
+        beat = _fast_refresh_s() if soon else _REFRESH_S
         with st.container(key="state", width="content"):
             st.fragment(run_every=beat)(_show_status)(is_review)
         _show_steps(workspace)
@@ -97,6 +99,11 @@ def show_top_bar(place: str) -> list[tuple[str, str]]:
         if pending is not None and pending.outcome is not None:
             _show_outcome(pending)
     return messages
+
+
+def _fast_refresh_s() -> float:
+    _, running, waiting = JOBS.load()
+    return min(_BUSY_REFRESH_S, _FAST_REFRESH_S * max(1.0, (running + waiting) / _MAX_JOBS_FAST))
 
 
 def _reviews_new_files(place: str) -> bool:

@@ -13,6 +13,7 @@ from hetviz.ui.shell.page_state import page_state, state_of
 from hetviz.ui.shell.paths import PAGES
 from hetviz.ui.statements import bar
 from hetviz.ui.widgets import failure
+from hetviz.ui.widgets.folded import Opened, was_opened
 from hetviz.workspace import State
 
 
@@ -29,6 +30,10 @@ def show_map_page(tab: str | None = None) -> None:
             )
         return
     arrived, page_state().arrived = page_state().arrived, False
+    if arrived:
+        # The browser forgets the fields of a page that it leaves.
+        state_of(Opened).names.clear()
+        state_of(maker.MapForm).recipe = None
     if arrived and (tab is not None or state.run is None):
         panel.open_tab(tab or "Item", wide=tab == "Guidance")
     if state.run is None:
@@ -70,12 +75,11 @@ def _show_new_map(state: State) -> None:
     # A new key after a start closes the popover.
     key = f"maker-{state_of(maker.MapForm).n_started}"
     with st.container(key="new-map"):
-        with (
-            st.popover("New map", icon=":material/add:", key=key),
-            st.container(width=400, key="maker"),
-        ):
-            maker.show_form(state)
-            history.show_history(state)
+        popover = st.popover("New map", icon=":material/add:", key=key, on_change="rerun")
+        if was_opened(popover, "new map"):
+            with popover, st.container(width=400, key="maker"):
+                maker.show_form(state)
+                history.show_history(state)
         if state.run is not None and not state.is_current(state.run):
             # The style sheet shows the button for a map that is out of date.
             st.html('<i class="hv-outdated" hidden></i>')
@@ -83,9 +87,8 @@ def _show_new_map(state: State) -> None:
 
 def _show_stories(state: State) -> None:
     """Show the list of saved views, which the tools of the map open."""
-    with (
-        st.container(key="saved-views"),
-        st.popover("Saved views", key="stories"),
-        st.container(width=470, key="stories-body"),
-    ):
-        stories.show_list(state)
+    with st.container(key="saved-views"):
+        popover = st.popover("Saved views", key="stories", on_change="rerun")
+        if was_opened(popover, "saved views"):
+            with popover, st.container(width=470, key="stories-body"):
+                stories.show_list(state)

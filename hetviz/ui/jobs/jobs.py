@@ -69,15 +69,15 @@ class Jobs:
 
     def active(self, owner: str, *kinds: Kind) -> list[Job]:
         """Return the owner's jobs of these kinds that have not ended, oldest first."""
-        self.forget_ended(owner)
-        jobs = self._runner().jobs(owner)
-        return [job for job in jobs if job.is_active and self._kind(job.id) in kinds]
+        return [job for job in self.forget_ended(owner) if self._kind(job.id) in kinds]
 
-    def forget_ended(self, owner: str) -> None:
-        """Drop the owner's jobs that have ended. Their results are stored elsewhere."""
-        for job in self._runner().jobs(owner):
+    def forget_ended(self, owner: str) -> list[Job]:
+        """Drop the owner's ended jobs, whose results are stored elsewhere; return the others."""
+        jobs = self._runner().jobs(owner)
+        for job in jobs:
             if not job.is_active:
                 self._runner().take(job.id, owner)
+        return [job for job in jobs if job.is_active]
 
     def get(self, id: str, owner: str) -> Job | None:
         return self._runner().get(id, owner)

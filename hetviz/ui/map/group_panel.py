@@ -99,7 +99,7 @@ def _show_actions(
         st.button(
             "Map only these",
             key="map-only-these",
-            help="Makes a new map of these items only, with the method and settings below.",
+            help="Makes a new map of these items only, with the method and settings of New map.",
             disabled=not new_map.can_make(state),
             on_click=new_map.make_map,
             args=(rows,),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -16,11 +17,14 @@ from hetviz.ui.shell import background, session, theme
 from hetviz.ui.shell.page_state import state_of
 from hetviz.ui.shell.paths import PAGES
 from hetviz.ui.widgets import weights
+from hetviz.ui.widgets.folded import was_opened
 from hetviz.ui.widgets.param_form import param_form
 from hetviz.workspace import State
 
 if TYPE_CHECKING:
     from hetviz.algorithms.registry import Verdict
+
+_EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass
@@ -56,38 +60,37 @@ def show_form(state: State) -> None:
     if not verdict.suits:
         st.html(f'<ul class="hv-reasons no">{reasons}</ul>')
     declared = get_method(key).params
-    with st.expander("Settings"):
-        if verdict.suits and reasons:
-            st.html(f'<ul class="hv-reasons">{reasons}</ul>')
-        plain = {name: param for name, param in declared.items() if name != weights.WEIGHTS_PARAM}
-        params = param_form(key, plain, list(data.datasets))
-        too_few = too_few_axes_reason(params)
-        if too_few:
-            text = "A neighbour map needs 3 axes or more, such as 10: set Axes above."
-            st.html(f'<ul class="hv-reasons no"><li>{theme.escape_html(text)}</li></ul>')
-        seed = int(
-            st.number_input(
-                "Seed", 0, 2**31 - 1, 0, key="seed", help="The same seed gives the same map."
+    params: dict[str, object] = {}
+    seed, too_few = 0, ""
+    settings = st.expander("Settings", key="map-settings", on_change="rerun")
+    if was_opened(settings, "settings"):
+        with settings:
+            if verdict.suits and reasons:
+                st.html(f'<ul class="hv-reasons">{reasons}</ul>')
+            plain = {name: p for name, p in declared.items() if name != weights.WEIGHTS_PARAM}
+            params = param_form(key, plain, list(data.datasets))
+            too_few = too_few_axes_reason(params)
+            if too_few:
+                text = "A neighbour map needs 3 axes or more, such as 10: set Axes above."
+                st.html(f'<ul class="hv-reasons no"><li>{theme.escape_html(text)}</li></ul>')
+            seed = int(
+                st.number_input(
+                    "Seed", 0, 2**31 - 1, 0, key="seed", help="The same seed gives the same map."
+                )
             )
-        )
     if state.run is not None and (pins := state.run.params.get("pins")):
         theme.show_note(
             no_pins_reason(get_method(key)) or f"Keeps {theme.count(len(pins), 'pin')}."
         )
-        params |= {"pins": pins} if "pins" in declared else {}
     factors: Mapping[str, float] = {}
     if data.links or len(data.datasets) > 1:
-        with st.expander("Weights"):
-            params |= weights.ask_dataset_weights(key, declared, data)
-            factors = weights.ask_link_weights(data)
-    state_of(MapForm).recipe = {
-        "method": key,
-        "title": verdict.card.title,
-        "params": params,
-        "seed": seed,
-        "hold_out": _held_out_share(data),
-        "weights": factors,
-    }
+        chosen = st.expander("Weights", key="map-weights", on_change="rerun")
+        if was_opened(chosen, "weights"):
+            with chosen:
+                params |= weights.ask_dataset_weights(key, declared, data)
+                factors = weights.ask_link_weights(data)
+    hold_out = _held_out_share(data)
+    state_of(MapForm).recipe = _make_recipe(state, verdict, params, seed, hold_out, factors)
     with st.container(key="primary_run"):
         st.button(
             "Make map",
@@ -143,10 +146,37 @@ def _count_start() -> None:
 
 def make_map(only: Ints | None = None) -> None:
     """Start making the map of the form, of all items or of these global rows."""
-    form = state_of(MapForm)
-    if form.recipe is not None:
-        background.make_map(**form.recipe, only=only)
+    form, state = state_of(MapForm), session.workspace().state
+    best = next(iter(rank_methods(state)), None)
+    # Without the form, which may not have been opened, the best method makes it.
+    recipe = form.recipe or (best and _make_recipe(state, best))
+    if recipe:
+        background.make_map(**recipe, only=only)
         _count_start()
+
+
+def _make_recipe(
+    state: State,
+    verdict: Verdict,
+    params: Mapping[str, object] = _EMPTY,
+    seed: int = 0,
+    hold_out: float = 0.0,
+    factors: Mapping[str, float] = _EMPTY,
+) -> dict[str, Any]:
+    """Return the arguments of `background.make_map`; pins of the shown map stay."""
+    from hetviz.algorithms.registry import get_method
+
+    key = verdict.card.key
+    pins = None if state.run is None else state.run.params.get("pins")
+    keeps_pins = pins and "pins" in get_method(key).params
+    return {
+        "method": key,
+        "title": verdict.card.title,
+        "params": {**params, "pins": pins} if keeps_pins else {**params},
+        "seed": seed,
+        "hold_out": hold_out,
+        "weights": {**factors},
+    }
 
 
 def can_make(state: State) -> bool:

@@ -47,7 +47,10 @@ def show_pin_button(state: State, rows: Ints) -> None:
     if not len(rows):
         return
     # A new key closes it when the map has moved.
-    with st.popover("Pin", icon=":material/keep:", key=f"pin-{run.id}"):
+    popover = st.popover("Pin", icon=":material/keep:", key=f"pin-{run.id}", on_change="rerun")
+    if not popover.open:
+        return
+    with popover:
         if reason := _no_pins_reason(run):
             theme.show_note(reason)
             return
