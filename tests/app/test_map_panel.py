@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from hetviz.data import Filter
@@ -15,6 +17,7 @@ from hetviz.plots.filter_text import filter_words
 from hetviz.ui.map import filters
 from hetviz.ui.map.new_map import MapForm
 from hetviz.ui.map.panel_view import TABS, PanelView, note_tab
+from hetviz.ui.shell import background
 from hetviz.workspace import RenameRun, SetFilters, SetView, StarRun
 from tests.app.asking import ask
 from tests.app.conftest import Visit, go, html_of, page_of, unfold, workspace_of
@@ -442,3 +445,20 @@ def test_buttons_select_what_is_shown_and_offer_hidden_items(visit: Visit) -> No
     press(pick(app, row), "pick-near")
     assert (workspace.view_state.selection >= 1273).all()
     assert len(workspace.view_state.selection) == 11
+
+
+def test_group_is_mapped_with_the_best_method_before_the_form_is_opened(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[dict[str, Any]] = []
+    monkeypatch.setattr(background, "make_map", lambda **recipe: started.append(recipe))
+    app = visit("map")
+    workspace_of(app).set_view_state(selection=[0, 3, 4])
+    press(app.run(), "map-only-these")
+    unfold(app, "maker-1")
+    best = app.selectbox(key="method").value
+    workspace_of(app).set_view_state(selection=[0, 3, 5])
+    press(app.run(), "map-only-these")
+    assert [recipe["method"] for recipe in started] == [best, best]
+    assert [recipe["seed"] for recipe in started] == [0, 0]
+    assert [recipe["only"].tolist() for recipe in started] == [[0, 3, 4], [0, 3, 5]]
