@@ -11,7 +11,7 @@ from hetviz.ui.map import periods as page
 from hetviz.ui.map_data import periods, spread
 from hetviz.ui.map_data.parts import frame_of, get_geometry
 from hetviz.workspace import ChooseRun, RenameRun, Workspace
-from tests.app.conftest import Visit, go, html_of, sid_of, workspace_of
+from tests.app.conftest import Visit, go, html_of, sid_of, unfold, workspace_of
 from tests.app.test_map_panel import press
 
 YEARS = (2019, 2020, 2021)
@@ -31,7 +31,7 @@ def travels(visit: Visit) -> AppTest:
     app = visit()
     files = {"trips.csv": TRIPS, "towns.csv": TOWNS, "links.csv": LINKS}
     app.file_uploader[0].set_value([(n, t.encode(), "text/csv") for n, t in files.items()]).run()
-    return go(press(app, "go-on"), "map")
+    return unfold(go(press(app, "go-on"), "map"), "maker-0")
 
 
 def titles(workspace: Workspace) -> list[str]:
