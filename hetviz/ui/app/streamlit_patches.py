@@ -115,11 +115,12 @@ def _clear_before_page(tab: AppSession, fragment_ids: list[str] | None = None) -
 
 
 def _gather_events(
-    tab: AppSession, sender: ScriptRunner | None, event: ScriptRunnerEvent, **values: Any
+    tab: AppSession, sender: ScriptRunner | None, event: ScriptRunnerEvent, **values: object
 ) -> None:
     """Hand an event of a run to the event loop, a message together with those that follow."""
     events = _events(tab)
-    events.append(partial(tab._handle_scriptrunner_event_on_event_loop, sender, event, **values))
+    handle: Callable[..., None] = tab._handle_scriptrunner_event_on_event_loop
+    events.append(partial(handle, sender, event, **values))
     if event is not ScriptRunnerEvent.ENQUEUE_FORWARD_MSG:
         tab._call_soon_on_event_loop(partial(_handle_events, tab))
     elif len(events) == 1:

@@ -90,7 +90,7 @@ def show_form(state: State) -> None:
                 params |= weights.ask_dataset_weights(key, declared, data)
                 factors = weights.ask_link_weights(data)
     hold_out = _held_out_share(data)
-    state_of(MapForm).recipe = _make_recipe(state, verdict, params, seed, hold_out, factors)
+    _set_recipe(state, verdict, params, seed, hold_out, factors)
     with st.container(key="primary_run"):
         st.button(
             "Make map",
@@ -148,28 +148,31 @@ def make_map(only: Ints | None = None) -> None:
     """Start making the map of the form, of all items or of these global rows."""
     form, state = state_of(MapForm), session.workspace().state
     best = next(iter(rank_methods(state)), None)
-    # Without the form, which may not have been opened, the best method makes it.
-    recipe = form.recipe or (best and _make_recipe(state, best))
-    if recipe:
-        background.make_map(**recipe, only=only)
+    if form.recipe is None and best is not None:
+        # The form was not opened. The best method makes the map.
+        _set_recipe(state, best)
+    if form.recipe is not None:
+        background.make_map(**form.recipe, only=only)
         _count_start()
+    # An open form sets it again.
+    form.recipe = None
 
 
-def _make_recipe(
+def _set_recipe(
     state: State,
     verdict: Verdict,
     params: Mapping[str, object] = _EMPTY,
     seed: int = 0,
     hold_out: float = 0.0,
     factors: Mapping[str, float] = _EMPTY,
-) -> dict[str, Any]:
-    """Return the arguments of `background.make_map`; pins of the shown map stay."""
+) -> None:
+    """Set the arguments of `background.make_map`; pins of the shown map stay."""
     from hetviz.algorithms.registry import get_method
 
     key = verdict.card.key
     pins = None if state.run is None else state.run.params.get("pins")
     keeps_pins = pins and "pins" in get_method(key).params
-    return {
+    state_of(MapForm).recipe = {
         "method": key,
         "title": verdict.card.title,
         "params": {**params, "pins": pins} if keeps_pins else {**params},
