@@ -40,6 +40,21 @@ class Projects:
         """Return the id of a project in which clusters of the first map were found."""
         return self._copy(self._clustered)
 
+    def with_periods(self) -> str:
+        """Return the id of a project with rough maps of three periods of the world sample."""
+        arguments = {
+            "by": "year",
+            "periods": [1900, 1990, 2010, 2025],
+            "method": "mr-sne",
+            "params": {"n_iter": 60},
+            "seed": 0,
+            "measure": False,
+        }
+        return self._made(
+            lambda workspace: found(workspace, "Maps of periods", "find-periods", arguments),
+            "world",
+        )
+
     @cached_property
     def _compared(self) -> str:
         methods = ["guided-projection", "cdmca", "pca"]

@@ -296,7 +296,7 @@ export class ChartDock {
       const parts = await Promise.all((y ? [column, y] : [column]).map((name) => this.loadPart(chart, name)));
       if (scene.isClosed || scene.data.fingerprint !== data.fingerprint || parts.includes(null)) return;
       const card = makeChart(this, chart, /** @type {ChartPart[]} */ (parts));
-      if (card instanceof BinsChart && card.spec.time) card.clearButton.before(this.periodsButton());
+      if (card instanceof BinsChart && card.spec.time) card.element.querySelector("h3")?.after(this.periodsButton());
       this.cards.set(key, card);
     } catch {
       // The next update of the page tries again.

@@ -133,7 +133,7 @@ export class Overlay {
     let fading = false;
     if (!isStatic) fading = this.ghosts(ctx, now) || fading;
     if (!isStatic) map.outline.draw(this, ctx);
-    map.periods.drawTrails(this, ctx);
+    map.periods.drawTrails(ctx);
     drawProposedPairs(this, ctx);
     this.hairlines(ctx);
     /** @param {{ key: string }} piece */
@@ -196,6 +196,7 @@ export class Overlay {
     ctx.globalAlpha = 1;
     drawProposedNames(this, ctx);
     drawEnds(ctx, this, this.pieces);
+    map.periods.drawNames(this, ctx);
     if (!isStatic) {
       map.sharedSelections.draw(ctx);
       this.stroke(ctx);

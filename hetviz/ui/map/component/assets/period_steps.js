@@ -1,6 +1,6 @@
 // Maps of periods: buttons that step through them, and trails of the selected items.
 
-import { withAlpha, mix } from "./colors.js";
+import { withAlpha } from "./colors.js";
 import { h, icon, set, thousands } from "./dom.js";
 import { send } from "./page_change.js";
 import { openPopover } from "./popovers.js";
@@ -15,7 +15,9 @@ const REST_MS = 700; // ms between two moves while it plays
 const [RETRY_MS, MAX_TRIES] = [100, 50];
 const ANSWER_MS = 10000; // ms after which a step without an answer is given up
 const [MAX_TRAILS, MAX_NAMED] = [60, 6];
-const [LINE_PX, DOT_PX, NAME_PX] = [1.6, 2.6, 11];
+const [LINE_PX, DOT_PX, NAME_PX] = [1.6, 3.2, 9];
+
+/** @typedef {[x: number, y: number, map: number]} Stop */
 
 export class PeriodSteps {
   /** @param {HetMap} map */
@@ -38,20 +40,21 @@ export class PeriodSteps {
     this.layouts = [];
     this.key = "";
     const button = (/** @type {string} */ name, /** @type {string} */ label, /** @type {() => void} */ onclick) =>
-      h("button", { type: "button", class: `hv-tool hv-player-${name}`, "aria-label": label, title: label, onclick }, icon(name));
+      h("button", { type: "button", class: "hv-tool", "aria-label": label, title: label, onclick }, icon(name));
     this.earlier = button("earlier", "Earlier period", () => this.press(-1));
     this.later = button("later", "Later period", () => this.press(1));
     this.playButton = button("play", "Play the periods", () => (this.isPlaying ? this.stop() : this.play()));
     this.slider = h("input", { type: "range", min: 0, step: 1, "aria-label": "Period" });
     this.slider.addEventListener("input", () => {
+      const k = Number(this.slider.value); // before it is drawn
       this.stop();
-      this.show(Number(this.slider.value));
+      this.show(k);
     });
     this.name = h("b", {});
     this.count = h("span", {});
     this.trails = h("button", { type: "button", class: "hv-text-button", title: "Lines through the places of selected items", onclick: () => this.toggleTrails() }, "Trails");
     this.element = h("div", { class: "hv-periods", role: "group", "aria-label": "Maps of periods", hidden: true },
-      h("h3", {}, "Maps"), h("span", { class: "hv-player" }, this.earlier, this.playButton, this.later), this.slider,
+      h("h3", {}, "Maps"), h("span", { class: "hv-period-buttons" }, this.earlier, this.playButton, this.later), this.slider,
       h("span", { class: "hv-period-name" }, this.name, this.count), this.trails);
   }
 
@@ -178,43 +181,58 @@ export class PeriodSteps {
     setTimeout(() => details.scrollIntoView({ block: "nearest" }), 3 * RETRY_MS);
   }
 
-  /**
-   * Draw a line through the places of each selected item, with the names of its first and last period.
-   * @param {Overlay} overlay @param {CanvasRenderingContext2D} ctx
-   */
-  drawTrails(overlay, ctx) {
+  /** The places of each selected item on the screen, with the numbers of their maps. @returns {{ row: number, places: Stop[] }[]} */
+  paths() {
     const { map, scene, layouts, shown } = this;
-    const { view, palette, slot, tokens, family, isGeography } = scene;
-    if (!this.hasTrails || shown === null || isGeography || layouts.length !== this.maps.length) return;
-    const rows = map.selection.rows();
-    if (rows.length > MAX_TRAILS) return;
+    const { view, isGeography } = scene;
+    if (!this.hasTrails || shown === null || isGeography || layouts.length !== this.maps.length || scene.count > MAX_TRAILS) return [];
+    return map.selection.rows().map((row) => ({
+      row, places: layouts.flatMap((pos, k) => (Number.isNaN(pos[2 * row]) ? [] : [/** @type {Stop} */ ([view.x(pos[2 * row]), view.y(pos[2 * row + 1]), k])])),
+    })).filter(({ places }) => places.length > 1);
+  }
+
+  /** Draw a line through the places of each selected item. @param {CanvasRenderingContext2D} ctx */
+  drawTrails(ctx) {
+    const { palette, slot, tokens } = this.scene;
     ctx.lineJoin = "round";
-    for (const r of rows) {
-      /** @type {[number, number, number][]} */
-      const places = [];
-      layouts.forEach((pos, k) => { if (!Number.isNaN(pos[2 * r])) places.push([view.x(pos[2 * r]), view.y(pos[2 * r + 1]), k]); });
-      if (places.length < 2) continue;
-      const colour = mix(palette[slot[r]], tokens.ink, 0.3);
+    for (const { row, places } of this.paths()) {
       ctx.beginPath();
       places.forEach(([x, y], k) => ctx[k ? "lineTo" : "moveTo"](x, y));
-      ctx.strokeStyle = withAlpha(tokens.bg, 0.8);
-      ctx.lineWidth = LINE_PX + 2.4;
-      ctx.stroke();
-      ctx.strokeStyle = colour;
-      ctx.lineWidth = LINE_PX;
-      ctx.stroke();
-      for (const [x, y, k] of places) {
+      for (const [colour, width] of [[withAlpha(tokens.bg, 0.8), LINE_PX + 2.4], [tokens.ink, LINE_PX]]) {
+        ctx.strokeStyle = colour;
+        ctx.lineWidth = width;
+        ctx.stroke();
+      }
+      for (const [x, y] of places) {
         ctx.beginPath();
         ctx.arc(x, y, DOT_PX, 0, 7);
-        ctx.fillStyle = k === shown ? tokens.ink : colour;
+        ctx.fillStyle = palette[slot[row]];
         ctx.fill();
+        ctx.lineWidth = 1.2;
+        ctx.strokeStyle = tokens.ink;
+        ctx.stroke();
       }
-      if (rows.length > MAX_NAMED) continue;
-      for (const [end, next] of [[places[0], places[1]], [places.at(-1), places.at(-2)]]) {
-        if (!end || !next) continue;
-        const length = Math.hypot(end[0] - next[0], end[1] - next[1]) || 1;
-        const [x, y] = [0, 1].map((axis) => end[axis] + (NAME_PX * (end[axis] - next[axis])) / length);
-        overlay.text(ctx, this.maps[end[2]].name, x, y, `600 12px ${family}`, tokens.ink, x < end[0] ? "right" : "left");
+    }
+  }
+
+  /** Name the first and the last period of each trail, where no other text is. @param {Overlay} overlay @param {CanvasRenderingContext2D} ctx */
+  drawNames(overlay, ctx) {
+    const { tokens, family } = this.scene;
+    const paths = this.paths();
+    if (!paths.length || paths.length > MAX_NAMED) return;
+    const font = `600 12px ${family}`;
+    const taken = overlay.boxes().map(({ at }) => at);
+    ctx.font = font;
+    for (const { places } of paths) {
+      for (const [x, y, k] of [places[0], places[places.length - 1]]) {
+        const { name } = this.maps[k];
+        const half = ctx.measureText(name).width / 2;
+        const centres = [[x + half + NAME_PX, y], [x - half - NAME_PX, y], [x, y - 1.4 * NAME_PX], [x, y + 1.6 * NAME_PX]];
+        const boxes = centres.map(([cx, cy]) => [cx - half, cy - 8, cx + half, cy + 8]);
+        const isFree = (box) => !taken.some((a) => a[0] < box[2] && box[0] < a[2] && a[1] < box[3] && box[1] < a[3]);
+        const at = Math.max(boxes.findIndex(isFree), 0);
+        taken.push(boxes[at]);
+        overlay.text(ctx, name, centres[at][0], centres[at][1], font, tokens.ink, "center");
       }
     }
   }
