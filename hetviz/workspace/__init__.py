@@ -58,5 +58,6 @@ from hetviz.workspace.project_file import save_project as save_project
 from hetviz.workspace.project_file import summarize as summarize
 from hetviz.workspace.sessions import SESSIONS as SESSIONS
 from hetviz.workspace.sessions import Sessions as Sessions
+from hetviz.workspace.workspace import EditorWorkspace as EditorWorkspace
 from hetviz.workspace.workspace import ReadOnlyWorkspace as ReadOnlyWorkspace
 from hetviz.workspace.workspace import Workspace as Workspace

@@ -373,6 +373,57 @@ class ReadOnlyWorkspace(Workspace):
         _raise_read_only()
 
 
+class EditorWorkspace(ReadOnlyWorkspace):
+    """Another workspace that can be changed, with its own selection and camera, not saved."""
+
+    def __init__(self, other: Workspace) -> None:
+        super().__init__(other)
+        self.blobs = other.blobs
+
+    def follow(self, other: Workspace) -> None:
+        """Take over the current content of another workspace."""
+        super().follow(other)
+        self.blobs = other.blobs
+
+    def snapshot(self) -> Snapshot:
+        """Return log and state of one moment, with the own view state."""
+        return replace(self._other.snapshot(), view_state=self.view_state)
+
+    @property
+    def steps(self) -> int:
+        return self._other.steps
+
+    @property
+    def undo_name(self) -> str | None:
+        """Label of the step that undo reverts, or None."""
+        return self._other.undo_name
+
+    @property
+    def redo_name(self) -> str | None:
+        """Label of the step that redo repeats, or None."""
+        return self._other.redo_name
+
+    def pop_notes(self) -> list[str]:
+        """Return and clear the messages about steps that could not be restored."""
+        return self._other.pop_notes()
+
+    def do(self, command: Command, who: str = "") -> State:
+        """Carry out a command in the other workspace."""
+        return self._followed(self._other.do(command, who))
+
+    def undo(self) -> State:
+        """Undo the last step of the other workspace."""
+        return self._followed(self._other.undo())
+
+    def redo(self) -> State:
+        """Redo the last undone step of the other workspace."""
+        return self._followed(self._other.redo())
+
+    def _followed(self, state: State) -> State:
+        self.follow(self._other)
+        return state
+
+
 class _ReadOnlyBlobStore(BlobStore):
     def put(self, content: bytes) -> str:
         _raise_read_only()

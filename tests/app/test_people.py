@@ -9,7 +9,7 @@ import hetviz
 from hetviz.serve.people import Person
 from hetviz.ui.shell import people
 from hetviz.workspace import AddPairs, SetLabels
-from tests.app.conftest import Visit, html_of, page_of, sid_of, workspace_of
+from tests.app.conftest import Visit, go, html_of, page_of, sid_of, workspace_of
 from tests.app.test_guidance_page import shown, table
 from tests.app.test_pages import press
 
@@ -110,3 +110,31 @@ def test_author_is_never_an_address(visit: Visit, monkeypatch: pytest.MonkeyPatc
     assert people.author_name() == ("Ada " + "L" * 100)[:60]
     app.run()
     assert not [field for field in app.text_input if str(field.key).startswith("own-name")]
+
+
+def test_editor_has_own_selection_and_changes_the_project(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = visit_as(visit, "Bob")
+    project = workspace_of(app)
+    project.set_view_state(selection=[0, 1])
+    ids = project.state.opened()["emoji"].ids[:2]
+    project.do(AddPairs([[["emoji", str(id_)] for id_ in ids]], -1), "Ada")
+    project.do(AddPairs([[["emoji", str(id_)] for id_ in ids]]), "Bob")
+    monkeypatch.setattr(people, "get_role", lambda project: "edit")
+    app.run()
+    assert not app.exception
+    press(app, "differ-0-show")
+    own_view = page_of(app).own_view
+    assert own_view is not None
+    assert len(own_view.view_state.selection) == 2
+    assert project.view_state.selection.tolist() == [0, 1]
+    go(app, "guidance")
+    n_steps = project.version
+    press(app, "differ-0-keep-0")
+    assert not app.exception
+    assert (project.version, project.log[-1]["by"]) == (n_steps + 1, "Bob")
+    assert authors(app) == [("Bob", 1.0)]
+    press(app, "undo")
+    assert sorted(who for who, _ in authors(app)) == ["Ada", "Bob"]
+    assert project.view_state.selection.tolist() == [0, 1]

@@ -135,9 +135,9 @@ def _alpha_text(row: JsonObject) -> str:
         reason = f"fewer than {MIN_UNITS}" if units < MIN_UNITS else "all judgements are equal"
         return f"{about}: no alpha for {basis}: {reason}. They differ on {n_differ:,}."
     interval = "" if np.isnan(low) else f" (95 % interval {low:.2f} to {high:.2f})"
+    coefficient = f"{alpha:.2f}{interval}".replace("-", "−")
     return (
-        f"{about}: Krippendorff's alpha {alpha:.2f}{interval}, from {basis}. "
-        f"They differ on {n_differ:,}."
+        f"{about}: Krippendorff's alpha {coefficient}, from {basis}. They differ on {n_differ:,}."
     )
 
 

@@ -51,7 +51,7 @@ def show_popover(data: HeteroData) -> None:
         _download_button("All guidance", "guidance.csv", partial(guidance_csv, data))
         theme.show_note(
             "Edit it in a spreadsheet and import it again. A row about the same items replaces the "
-            "existing one."
+            "existing one of the same author."
         )
         theme.show_section("Templates")
         for form, label in _TEMPLATES.items():

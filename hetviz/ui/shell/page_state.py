@@ -42,7 +42,7 @@ class PageState:
     # messages, late: Messages for the next run, and those from outside a run.
     messages: list[tuple[str, str]] = field(default_factory=list)
     late: list[str] = field(default_factory=list)
-    view_only: ReadOnlyWorkspace | None = None
+    own_view: ReadOnlyWorkspace | None = None  # For a visitor who is not the owner
     measured_until: float = 0.0  # Time until which the measured size of the projects counts
     new_link: tuple[str, str] | None = None  # Project and address of a new share link
     # See `session.get_or_compute`.

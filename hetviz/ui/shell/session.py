@@ -14,7 +14,14 @@ from hetviz.ui.shell import people
 from hetviz.ui.shell.page_state import page_state, project_id, replace_page_state
 from hetviz.ui.shell.paths import FIRST_SAMPLE
 from hetviz.ui.shell.theme import escape_markdown
-from hetviz.workspace import SESSIONS, Command, OpenSample, ReadOnlyWorkspace, Workspace
+from hetviz.workspace import (
+    SESSIONS,
+    Command,
+    EditorWorkspace,
+    OpenSample,
+    ReadOnlyWorkspace,
+    Workspace,
+)
 from hetviz.workspace.sessions import is_session_id
 
 T = TypeVar("T")
@@ -80,20 +87,21 @@ def workspace() -> Workspace:
         raise HetvizError("You no longer have access to this project.")
     project = SESSIONS.get(sid)
     if role == "look":
-        return _view_only(project)
+        return _with_own_view(project, ReadOnlyWorkspace)
     people.limit_size(project)
     if not project.log and FIRST_SAMPLE in samples():
         project.do(OpenSample(FIRST_SAMPLE))
     for note in project.pop_notes():
         add_message(note)
-    return project
+    # The selection of the owner is saved. An editor's must not replace it.
+    return project if role == "own" else _with_own_view(project, EditorWorkspace)
 
 
-def _view_only(project: Workspace) -> Workspace:
-    """Return the read-only view of a project, the same in each run of a tab."""
-    view = page_state().view_only
-    if view is None:
-        view = page_state().view_only = ReadOnlyWorkspace(project)
+def _with_own_view(project: Workspace, kind: type[ReadOnlyWorkspace]) -> Workspace:
+    """Return a project with the selection of this tab, the same in each of its runs."""
+    view = page_state().own_view
+    if type(view) is not kind:
+        view = page_state().own_view = kind(project)
     else:
         view.follow(project)
     return view

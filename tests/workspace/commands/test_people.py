@@ -16,6 +16,7 @@ from hetviz.workspace import (
     AddLinks,
     AddPairs,
     DropStatements,
+    EditorWorkspace,
     EditStatements,
     ImportGuidance,
     ReverseComparisons,
@@ -226,3 +227,22 @@ def test_labels_follow_their_rows(workspace: Workspace) -> None:
     smaller = data.edit().subset({"plants": ["9", "007"]}).labels[0]
     assert [entry[0] for entry in smaller.entries()] == [1, 1]
     assert data.edit().subset({"plants": ["9"]}).labels[0].annotations is None
+
+
+def test_editor_has_own_view_of_a_workspace(workspace: Workspace) -> None:
+    workspace.set_view_state(selection=[0])
+    editor = EditorWorkspace(workspace)
+    editor.do(TOGETHER, "Bob")
+    editor.set_view_state(selection=[1, 2])
+    assert workspace.log[-1]["by"] == "Bob"
+    assert (editor.undo_name, editor.steps, editor.version) == ("links", 2, 2)
+    assert workspace.view_state.selection.tolist() == [0]
+    assert editor.snapshot().view_state.selection.tolist() == [1, 2]
+    assert authors(editor.undo().data) == {}
+    assert editor.redo_name == "links"
+    assert authors(editor.redo().data) == authors(workspace.state.data) == {KEY: ("Bob", 1.0)}
+    workspace.do(APART, "Ada")
+    editor.follow(workspace)
+    assert len(authors(editor.state.data)) == 2
+    assert editor.view_state.selection.tolist() == [1, 2]
+    assert editor.blobs is workspace.blobs
