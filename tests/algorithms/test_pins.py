@@ -37,8 +37,9 @@ def test_pins_are_met_on_new_maps_and_refits(method: str) -> None:
     for start in (None, before):
         price = hetviz.price_pins(WORLD, fit(method, pins=pins, start=start), pins)
         assert price["distance"].max() < 0.1
+    # Which of the places are far by chance depends on the processor.
+    assert hetviz.price_pins(WORLD, before, pins)["distance"].max() > 0.1
     for pin in pins:
-        assert hetviz.price_pins(WORLD, before, [pin])["distance"].iloc[0] > 0.1
         refit = fit(method, pins=[pin], start=before)
         assert hetviz.price_pins(WORLD, refit, [pin])["distance"].iloc[0] < 0.05
 
