@@ -5,7 +5,7 @@ only in the second one. Ten items of the first dataset (movers) have the links o
 second period. Unchanged items have the same links in both. Three ways of two maps: independent
 fits with different seeds, the same after Procrustes alignment (by the four fifths with the best
 fit), and `hetviz.embed_periods` with several ties. "Links only" has no features, so that movers
-have nothing that holds them.
+have nothing that holds them. At last, how often `moved_most` calls a move clear.
 """
 
 from __future__ import annotations
@@ -43,6 +43,39 @@ def run(out: Path, quick: bool) -> None:
             for method in METHODS[:1] if quick else METHODS:
                 rows += compared(name, bare, method, SEEDS[:1] if quick else SEEDS)
                 report("periods", rows, out, "shares of the longer side, means over seeds")
+    marked = [
+        called_clear(name, method, SEEDS[:1] if quick else SEEDS)
+        for name in (SAMPLES[:1] if quick else SAMPLES)
+        for method in METHODS[: 1 if quick else 2]
+    ]
+    report("periods-clear", marked, out, "shares of the items that moved_most calls clear")
+
+
+@one_thread()
+def called_clear(name: str, method: str, seeds: tuple[int, ...]) -> dict[str, Any]:
+    """Return the share of unchanged items and of movers that are called clear, over all seeds."""
+    data = hetviz.load(name)
+    names = np.repeat(list(data.datasets), [len(part) for part in data.datasets.values()])
+    ids = np.concatenate([part.ids for part in data.datasets.values()])
+    row_of = {key: row for row, key in enumerate(zip(names, ids, strict=True))}
+    clear: dict[str, list[bool]] = {"unchanged": [], "movers": []}
+    for seed in seeds:
+        dated, unchanged, movers = two_periods(data, seed)
+        by = {kind_key(links): "period" for links in dated.links}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            maps = hetviz.embed_periods(dated, by, method=method, random_state=seed)
+            table = maps.moved_most("2019", "2020", n=data.n_rows)
+        keys = zip(table["dataset"], table["id"], table["clear"], strict=True)
+        for dataset, id, is_clear in keys:
+            row = row_of[dataset, id]
+            if unchanged[row]:
+                clear["unchanged"].append(bool(is_clear))
+            elif row in movers:
+                clear["movers"].append(bool(is_clear))
+    return {"data": name, "method": method} | {
+        key: f"{sum(flags)} of {len(flags)}" for key, flags in clear.items()
+    }
 
 
 def two_periods(data: HeteroData, seed: int) -> tuple[HeteroData, Bools, Ints]:

@@ -10,6 +10,7 @@ from hetviz.ui.app.view import _film_strip
 from hetviz.ui.map import periods as page
 from hetviz.ui.map_data import periods, spread
 from hetviz.ui.map_data.parts import frame_of, get_geometry
+from hetviz.ui.widgets import charts
 from hetviz.workspace import ChooseRun, RenameRun, Workspace
 from tests.app.conftest import Visit, go, html_of, sid_of, unfold, workspace_of
 from tests.app.test_map_panel import press
@@ -63,6 +64,8 @@ def test_periods_are_mapped_compared_and_undone(visit: Visit) -> None:
     assert len({frame_of(state, run).low.tobytes() for run in periods.series_of(state)}) == 1
     assert len(_film_strip(state, sid_of(app))) == n_maps + 1
     assert spread.find(state, state.run) is not None
+    # Their links differ, so no map of a period is the best of all.
+    assert charts.best_close_text(state, state.run) == ""
     text = html_of(app)
     assert "What moved most" in text
     assert "spread of refits" in text

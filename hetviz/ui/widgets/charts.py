@@ -81,8 +81,13 @@ def best_close_text(state: State, run: MapResult | None = None) -> str:
 
     `run`: a map to measure if it has no stored figures.
     """
+    if run is not None and run.period is not None:
+        # Maps of periods have other links each.
+        return ""
     figures = [
-        run_figures(state, other) if other is run else other.figures or {} for other in state.runs
+        run_figures(state, other) if other is run else other.figures or {}
+        for other in state.runs
+        if other.period is None
     ]
     curves = [(stored.get("curves") or {}).get("given") for stored in figures]
     known = [curve for curve in curves if curve is not None and has_close_level(curve)]
