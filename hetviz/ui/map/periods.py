@@ -256,7 +256,7 @@ def _notes(
         n_clear = int(moves.is_clear[both].sum())
         notes.append(
             f"{n_clear:,} of {count(len(both), 'item')} in both periods moved by more than twice "
-            "their spread, which few real moves do. The others may have moved too."
+            "their spread. The others may have moved too."
         )
     placed = [
         sum(int(mask.sum()) for mask in run.embedding.placed.values()) for run in (before, after)

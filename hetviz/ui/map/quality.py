@@ -36,7 +36,9 @@ def show_quality(state: State, run: MapResult) -> None:
         st.page_link(PAGES / "compare.py", label="Try another", query_params=session.url_params())
     links = sum(int((group.weight > 0).sum()) for group in state.data.links)
     if figures["curves"] or figures.get("kinds"):
-        theme.show_section("Links on the map", theme.count(links, "link"))
+        # The map of a period has only some of the links.
+        aside = theme.count(links, "link") if run.period is None else ""
+        theme.show_section("Links on the map", aside)
         curves, kind = charts.choose_curve(figures)
         charts.show_curve(curves, kind)
         best = charts.best_close_text(state, run) if kind == "links" else ""
