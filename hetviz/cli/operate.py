@@ -54,6 +54,9 @@ def _serve(args: argparse.Namespace) -> int:
     if config.oidc.cookie_secret:
         env["STREAMLIT_SERVER_COOKIE_SECRET"] = config.oidc.cookie_secret
     if config.processes == 1 or config.process:
+        if sys.platform == "linux":
+            # Otherwise a killed command would leave a server that holds the port and the projects.
+            env["HETVIZ_PARENT"] = str(os.getpid())
         return run_app(_app_options(config), env)
     return _serve_processes(config, env)
 

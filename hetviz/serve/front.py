@@ -59,7 +59,7 @@ def share_settings(settings: ServerSettings, number: int) -> dict[str, str]:
         return str(-(-total // n))
 
     return {
-        "HETVIZ_FRONT": str(os.getpid()),  # See `hetviz.ui.app.lifespan`.
+        "HETVIZ_PARENT": str(os.getpid()),  # See `hetviz.ui.app.lifespan`.
         "HETVIZ_PROCESS": str(number),
         "HETVIZ_ADDRESS": "127.0.0.1",
         "HETVIZ_PORT": str(settings.port + number),

@@ -13,12 +13,13 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
 from hetviz.serve.config import ServerSettings, read_settings
 from hetviz.serve.front import Front, share_settings
-from tests.browser.harness import free_ports, is_open
+from tests.browser.harness import free_ports, is_open, serve_with, session_members
 from tests.waits import PATIENCE_S, wait_until
 
 # Answers with its number, its process and what it received, echoes what follows an upgrade, and
@@ -145,6 +146,18 @@ def test_process_that_ends_is_replaced(running: Running) -> None:
     assert process_id(running.get("/n2/")) != killed
     assert number_of(running.get("/n1/")) == 1 and len(running.started) == 3
     assert wait_until(lambda: b" 200 " in running.get("/healthz"))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel of Linux ends it")
+def test_server_ends_with_a_killed_command(tmp_path: Path) -> None:
+    port = free_ports(1)
+    env = {"HETVIZ_HOME": str(tmp_path), "HETVIZ_PORT": str(port)}
+    command, log = [sys.executable, "-m", "hetviz", "serve"], tmp_path / "server.log"
+    with serve_with(command, f"http://127.0.0.1:{port}", log, env) as server:
+        assert len(session_members(server.pid)) > 1
+        os.kill(server.pid, signal.SIGKILL)
+    # `serve_with` fails if a process is left.
+    assert session_members(server.pid) == []
 
 
 def test_health_names_each_process(running: Running) -> None:

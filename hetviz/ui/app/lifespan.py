@@ -42,8 +42,8 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
 @asynccontextmanager
 async def lifespan(app: object) -> AsyncIterator[None]:
     """Warm up in the background, free memory when idle and stop the workers at the end."""
-    if (front := os.environ.get("HETVIZ_FRONT")) is not None:
-        end_with(int(front))
+    if (parent := os.environ.get("HETVIZ_PARENT")) is not None:
+        end_with(int(parent))
     limit_malloc()
     disable_external_ip_lookup()
     patch_streamlit()
