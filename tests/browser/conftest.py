@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sync_playwright
 
 from tests.browser.harness import (
     ARTIFACTS,
@@ -36,7 +36,10 @@ from tests.browser.harness import (
     serve,
 )
 from tests.browser.projects import Projects
+from tests.waits import PATIENCE_MS
 from tools.find_chromium import NoBrowserError, find_chromium
+
+expect.set_options(timeout=PATIENCE_MS)
 
 # Tests that are run again, up to twice, when they fail; each with what a slow machine does to it.
 # `make test` ends with how many were. Anything else that fails has failed.

@@ -13,16 +13,12 @@ import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, Literal, Protocol
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, Request
-from playwright.sync_api import TimeoutError as TooLongError
-from playwright.sync_api import expect as _expect
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
 
 from tests.waits import PATIENCE_MS, PATIENCE_S, wait_until
-
-_expect.set_options(timeout=PATIENCE_MS)
 
 ROOT = Path(__file__).resolve().parents[2]
 ARTIFACTS = ROOT / "test-artifacts"
@@ -205,42 +201,6 @@ def serve_with(
     assert wait_until(lambda: not session_members(process.pid), limit_s=grace_s), (
         "the server left processes behind"
     )
-
-
-class Patient:
-    """The assertions of Playwright about a locator, made once it is in the state that they need.
-
-    While one of them waits for an element, Playwright reads the roles and names of the whole page
-    at each look, for the message of a failure. It takes a sixth of the processor time of a page.
-    """
-
-    STATES: ClassVar[dict[str, Literal["attached", "detached", "hidden", "visible"] | None]] = {
-        "to_be_visible": "visible",
-        "not_to_be_visible": "hidden",
-        "to_be_hidden": "hidden",
-        "to_have_count": None,
-    }
-
-    def __init__(self, locator: Locator) -> None:
-        self.locator = locator
-
-    def __getattr__(self, name: str) -> Callable[..., None]:
-        def check(*expected: Any, **options: Any) -> None:
-            state = self.STATES.get(name, "attached")
-            if state and not any(isinstance(one, list) for one in expected):
-                try:
-                    self.locator.wait_for(state=state, timeout=PATIENCE_MS)
-                except TooLongError:
-                    # The assertion fails at once, and says what it found.
-                    options["timeout"] = 1
-            getattr(_expect(self.locator), name)(*expected, **options)
-
-        return check
-
-
-def expect(actual: Page | Locator) -> Any:
-    """Return the assertions of Playwright about a page or a locator."""
-    return Patient(actual) if isinstance(actual, Locator) else _expect(actual)
 
 
 def free_port() -> int:

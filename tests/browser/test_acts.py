@@ -11,9 +11,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.harness import ROOT, Picture, expect
+from tests.browser.harness import ROOT, Picture
 from tests.browser.test_app import drag, scene_value, settled, stage, until
 from tests.waits import PATIENCE_S
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.harness import ARTIFACTS, ROOT, Look, Open, Picture, each_look, expect, serve
+from tests.browser.harness import ARTIFACTS, ROOT, Look, Open, Picture, each_look, serve
 
 PLANTS = "id,name,kind,size,weight\n" + "".join(
     f"{k:03d},Plant {k},{['tree', 'herb', 'moss'][k % 3]},{k * 37 % 11},{k * 17 % 7}\n"

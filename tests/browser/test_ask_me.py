@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
-from tests.browser.harness import expect
 from tests.browser.test_app import settled
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from hetviz.workspace import SetTitle
-from tests.browser.harness import expect, wait_in
+from tests.browser.harness import wait_in
 from tests.browser.projects import Projects
 from tests.browser.test_app import settled, stage
 from tests.browser.test_shell import go, requested_runs

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.harness import expect
 from tests.browser.projects import Projects
 from tests.browser.test_app import settled, stage, until
 from tests.browser.test_export import open_files

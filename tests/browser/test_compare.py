@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
-from tests.browser.harness import LOOKS, Picture, each_look, expect
+from tests.browser.harness import LOOKS, Picture, each_look
 from tests.browser.projects import Projects
 from tests.browser.test_app import serious_barriers, settled
 from tests.waits import wait_until

@@ -8,12 +8,12 @@ import signal
 
 import pandas as pd
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from hetviz.core import sentence_vectors
 from hetviz.data.joins.judged_links import MIN_ANSWERS
 from tests.app.test_compare_rows import places_file
-from tests.browser.harness import Open, Server, expect
+from tests.browser.harness import Open, Server
 from tests.browser.test_app import drop, serious_barriers, settled
 from tests.browser.test_guide import forget_projects
 from tests.browser.test_recovery import workers_of

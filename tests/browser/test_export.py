@@ -7,14 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 import hetviz
 from hetviz.exports.interactive import interactive_map
 from hetviz.plots import colouring
 from hetviz.ui.map import linked_charts
 from hetviz.workspace import State
-from tests.browser.harness import expect, new_context
+from tests.browser.harness import new_context
 from tests.browser.test_linked_charts import begin_brush
 from tests.samples import sample
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from hetviz.data import Filter
 from hetviz.workspace import SetFilters, SetView
-from tests.browser.harness import Open, Server, expect, wait_in
+from tests.browser.harness import Open, Server, wait_in
 from tests.browser.projects import Projects
 from tests.browser.test_app import make_map, open_map_form, settled, stage, until
 

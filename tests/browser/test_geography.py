@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
-from tests.browser.harness import expect
 from tests.browser.projects import Projects
 from tests.browser.test_app import settled, until
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
-from tests.browser.harness import Picture, each_look, expect
+from tests.browser.harness import Picture, each_look
 from tests.browser.test_app import serious_barriers, settled, stage, until
 
 WEIGHT = 3

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
-from tests.browser.harness import Picture, expect
+from tests.browser.harness import Picture
 from tests.browser.test_app import drop, serious_barriers, settled
 
 PRODUCTS = "code,name,price\n" + "".join(f"P{k:02d},Tent {k},{k * 7 % 30}\n" for k in range(24))

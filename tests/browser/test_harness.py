@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
-from tests.browser import harness
 from tests.browser.harness import (
     LOOKS,
     Look,
@@ -18,7 +17,6 @@ from tests.browser.harness import (
     Picture,
     Server,
     Watch,
-    expect,
     serve,
     session_members,
     wait_in,
@@ -87,22 +85,6 @@ def test_problems_are_detected(
     page.evaluate(f"() => {{ {script} }}")
     wait_in(page, lambda: problem in " ".join(watch.problems))
     page.close()
-
-
-def test_failed_expectation_says_what_was_expected(
-    small_app: Server, open_page: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = open_page(small_app.url)
-    page.goto("/")
-    title = page.get_by_role("heading")
-    expect(title).to_have_text("A small page")
-    monkeypatch.setattr(harness, "PATIENCE_MS", 1)
-    with pytest.raises(AssertionError, match="expected to be hidden"):
-        expect(title).to_be_hidden()
-    with pytest.raises(AssertionError, match="expected to be visible"):
-        expect(page.get_by_text("Not there")).to_be_visible()
-    with pytest.raises(AssertionError, match="expected to have text 'other'"):
-        expect(page.locator("#not-there")).to_have_text("other")
 
 
 def test_webgl_is_available(small_app: Server, open_page: Open) -> None:

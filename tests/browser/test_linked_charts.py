@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import FloatRect, Locator, Page
+from playwright.sync_api import FloatRect, Locator, Page, expect
 
 from hetviz.data import Filter, passing
 from hetviz.workspace import SetFilters, SetView
-from tests.browser.harness import expect
 from tests.browser.projects import Projects
 from tests.browser.test_app import settled, until
 from tests.samples import sample

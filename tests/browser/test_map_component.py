@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from PIL import Image
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.harness import (
     ARTIFACTS,
@@ -23,7 +23,6 @@ from tests.browser.harness import (
     Look,
     Open,
     Server,
-    expect,
     new_context,
     painted,
     serve,

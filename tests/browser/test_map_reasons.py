@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
-from tests.browser.harness import LOOKS, Look, Picture, expect
+from tests.browser.harness import LOOKS, Look, Picture
 from tests.browser.test_app import drop, open_map_form, serious_barriers, settled, until
 
 N = 90

@@ -12,9 +12,9 @@ from pathlib import Path
 from urllib.request import Request, urlopen
 
 import pytest
-from playwright.sync_api import Browser, Error, Page
+from playwright.sync_api import Browser, Error, Page, expect
 
-from tests.browser.harness import ARTIFACTS, ROOT, expect, new_context
+from tests.browser.harness import ARTIFACTS, ROOT, new_context
 from tests.waits import PATIENCE_S, wait_until
 
 CELLS = (

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page
+from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.harness import Server, Watch, expect, new_context
+from tests.browser.harness import Server, Watch, new_context
 from tests.browser.test_app import PLANTS, make_map, scene_value, settled, stage, until
 
 WIDE, HIGH = 390, 844

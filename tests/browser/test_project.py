@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.browser.harness import Open, Server, expect
+from playwright.sync_api import expect
+
+from tests.browser.harness import Open, Server
 from tests.browser.test_app import settled, stage
 from tests.browser.test_export import open_files
 from tests.browser.test_recovery import rename

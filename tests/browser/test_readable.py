@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
-from tests.browser.harness import expect, themed
+from tests.browser.harness import themed
 from tests.browser.test_app import serious_barriers, settled
 
 ALL_IMPACTS = "minor moderate serious critical"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.harness import Picture, expect
+from tests.browser.harness import Picture
 from tests.browser.test_app import drop, serious_barriers, settled, stage
 from tests.io.file_builders import workbook
 

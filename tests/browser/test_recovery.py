@@ -8,14 +8,13 @@ import signal
 import sys
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, WebSocket
+from playwright.sync_api import Browser, Page, WebSocket, expect
 
 from tests.browser.harness import (
     ARTIFACTS,
     ROOT,
     Open,
     Server,
-    expect,
     free_port,
     free_ports,
     new_context,

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, Request
+from playwright.sync_api import Browser, Page, Request, expect
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
@@ -24,7 +24,6 @@ from tests.browser.harness import (
     Open,
     Server,
     Watch,
-    expect,
     free_port,
     new_context,
     serve,

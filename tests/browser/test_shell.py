@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from tests.browser.harness import Look, Open, Server, expect, themed
+from tests.browser.harness import Look, Open, Server, themed
 from tests.browser.test_app import (
     drop,
     make_map,

@@ -6,13 +6,13 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 import hetviz
 from hetviz.data import Filter, SavedView
 from hetviz.workspace import SaveView
 from tests.browser.conftest import Open
-from tests.browser.harness import Server, expect, new_context
+from tests.browser.harness import Server, new_context
 from tests.browser.projects import Projects
 from tests.browser.test_app import serious_barriers, settled, stage, until
 from tests.samples import sample

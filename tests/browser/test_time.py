@@ -7,9 +7,8 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.harness import expect
 from tests.browser.test_app import drop, settled, until
 
 N, N_UNDATED = 120, 5

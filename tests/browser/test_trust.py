@@ -6,9 +6,9 @@ import io
 
 import numpy as np
 from PIL import Image
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
-from tests.browser.harness import Picture, expect, painted
+from tests.browser.harness import Picture, painted
 from tests.browser.test_app import settled, stage, until
 
 

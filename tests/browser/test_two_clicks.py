@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 
 from benchmarks.dropped import beside_umap_learn
 from benchmarks.keys import BASEBALL
-from tests.browser.harness import Picture, expect
+from tests.browser.harness import Picture
 from tests.browser.test_app import drop, settled, stage, until
 from tests.browser.test_export import caption_below
 from tests.browser.test_reading import OWNERS, WELLS
