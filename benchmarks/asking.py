@@ -35,9 +35,9 @@ import hetviz
 from benchmarks.harness import report
 from benchmarks.teaching import SHOWN, auc_of, label_of, rows_of, spread, write
 from hetviz import HeteroData, Links
-from hetviz.data.edits.labelling import with_labels
 from hetviz.features.spaces.learned_groups import GroupSummary
 from hetviz.runs.ask.questions import Question
+from tests.samples import with_labels
 
 SAMPLES = ("emoji", "world", "debian", "digits")
 LABELLED = SHOWN | {"emoji": ("emoji", "group")}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -14,6 +14,7 @@ import pytest
 
 from hetviz._samples import sample_path, sample_root
 from hetviz.data import Embedding, HeteroData
+from hetviz.data.edits.labelling import LabelValue, with_annotations
 from hetviz.io.bundle.loaded import Loaded
 from hetviz.io.files import Files, Folder
 from hetviz.io.infer.parsed import TableReader
@@ -140,3 +141,11 @@ def mark_of(embedding: Embedding) -> str:
         mark.update("\0".join(embedding.ids[name]).encode())
         mark.update(places.tobytes())
     return mark.hexdigest()
+
+
+def with_labels(
+    data: HeteroData, dataset: str, column: str, values: Mapping[str, LabelValue | None]
+) -> HeteroData:
+    """Return the data with labels of some items, by id, of no author."""
+    entries = [(id_, value, "", "") for id_, value in values.items()]
+    return with_annotations(data, dataset, column, entries)

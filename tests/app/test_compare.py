@@ -18,7 +18,7 @@ from hetviz.runs.findings import Findings
 from hetviz.ui.compare import side_by_side
 from hetviz.ui.shell import background
 from hetviz.workspace import AddLinks
-from tests.app.conftest import Visit, go, html_of, workspace_of
+from tests.app.conftest import Visit, go, html_of, unfold, workspace_of
 from tests.app.evidence import check_all
 
 # Cached results of the worker, by data and settings.
@@ -174,7 +174,7 @@ def test_maps_are_aligned_with_first_and_keep_shape(visit: Visit) -> None:
 def test_two_maps_are_side_by_side_without_comparison(visit: Visit) -> None:
     app = visit("compare")
     assert "The map you have" in html_of(app)
-    go(app, "map")
+    unfold(go(app, "map"), "maker-0")
     press(app, "run")
     app = go(app, "compare")
     assert "The same items on two maps" in html_of(app)

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from hetviz.ui.map import map_reasons
 from hetviz.ui.map_data.reasons import reasons_of
 from hetviz.workspace import SetView
-from tests.app.conftest import Visit, go, html_of, sid_of, workspace_of
+from tests.app.conftest import Visit, go, html_of, sid_of, unfold, workspace_of
 from tests.app.test_map_panel import pick, press
 
 N = 60
@@ -26,7 +26,7 @@ def taken(visit: Visit) -> AppTest:
     """Open the shops and show their coordinates as the map."""
     app = visit()
     app.file_uploader[0].set_value([("shops.csv", SHOPS.encode(), "text/csv")]).run()
-    app = go(press(app, "go-on"), "map")
+    app = unfold(go(press(app, "go-on"), "map"), "maker-0")
     assert [app.selectbox(f"coordinate-{axis}").value for axis in ("Across", "Up")] == [
         "pos x",
         "pos y",

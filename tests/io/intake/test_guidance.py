@@ -158,7 +158,9 @@ def test_read_guidance_recognises_comparisons_and_labels() -> None:
     assert compared.objects.tolist() == [[0, 1, 4]]
     text = "instrument,kind,made of\nguitar,,wood\nhorn,,brass\n1d,,\n"
     read = read_guidance("l.csv", text.encode(), data).strict()
-    assert read.labels == {("instruments", "made of"): {"1a": "wood", "1e": "brass"}}
+    assert read.labels == {
+        ("instruments", "made of"): {("1a", ""): ("wood", ""), ("1e", ""): ("brass", "")}
+    }
     assert hetviz.io.read_guidance("l.csv", text.encode(), data).n_good == 2
 
 
@@ -186,7 +188,7 @@ def test_guidance_csv_keeps_labels_and_number_labels() -> None:
     text = guidance_csv(data)
     read = read_guidance("m.csv", text.encode(), data).strict()
     assert read.labels[("a", "year")] == {("x", ""): (1999, ""), ("=y", ""): (2001, "")}
-    assert read.labels[("a", "=my")]["x"] == "'odd"
+    assert read.labels[("a", "=my")]["x", ""] == ("'odd", "")
     assert read.labelled(data).fingerprint() == data.fingerprint()
     # Without the columns they are made anew.
     again = read.labelled(HeteroData([items], data.links)).labels

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from hetviz.data import Comparisons, Dataset, HeteroData, Links
-from hetviz.data.edits.labelling import with_labels
 from hetviz.features.spaces.learned_groups import GroupSummary
 from hetviz.runs.ask.gain import gains_ahead
+from tests.samples import with_labels
 
 
 def linked_data(n: int, compared: int = 0) -> HeteroData:

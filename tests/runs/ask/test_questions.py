@@ -11,7 +11,6 @@ import pytest
 
 import hetviz
 from hetviz.data import Comparisons, Dataset, Embedding, HeteroData, Labels, Links
-from hetviz.data.edits.labelling import with_labels
 from hetviz.data.joins.similar_rows import SIMILAR_MEANING, SIMILAR_WORDS
 from hetviz.errors import ParameterError
 from hetviz.features.spaces.learned_groups import GroupSummary
@@ -21,7 +20,7 @@ from hetviz.workspace.commands.command import Context, from_dict
 from hetviz.workspace.commands.guidance import AddComparisons, AddLinks
 from hetviz.workspace.commands.state import State
 from hetviz.workspace.store.blobs import BlobStore
-from tests.samples import sample
+from tests.samples import sample, with_labels
 
 
 def embedding_of(data: HeteroData, Y: np.ndarray) -> Embedding:
