@@ -326,6 +326,22 @@ def test_search_zooms_to_item_and_selects_it(show: Show) -> None:
     python_has(page, "picked 1 ")
 
 
+def test_click_on_a_result_counts_if_others_arrive_meanwhile(show: Show) -> None:
+    page = show()
+    page.locator(".hv-stage").focus()
+    page.keyboard.press("/")
+    page.keyboard.type("salt 31")
+    option = page.get_by_role("option", name="salt 31").first
+    expect(option).to_be_visible()
+    option.hover()
+    page.mouse.down()
+    page.keyboard.press("2")
+    page.wait_for_timeout(1_000)
+    page.mouse.up()
+    until(page, "m.scene.count === 1")
+    expect(page.locator(".hv-search-results")).to_be_hidden()
+
+
 def test_keys(show: Show) -> None:
     page = show()
     stage = page.get_by_role("application")

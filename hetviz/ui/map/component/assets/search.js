@@ -79,12 +79,17 @@ export class Search {
     this.at = -1;
     this.nRequests = 0;
     this.query = ""; // whose results are listed
+    /** @type {(() => void) | null} Shows what arrived while a button of the mouse is down. */
+    this.held = null;
     /** @type {{ text: string, row: number } | null} The item of a query "like NAME". */
     this.likeItem = null;
     const id = `hv-found-${++serial}`;
     this.list = h("div", { class: "hv-search-results", role: "listbox", id, "aria-label": "Results" });
     // Keeps the focus in the field. A finger can scroll.
-    this.list.addEventListener("mousedown", (event) => event.preventDefault());
+    this.list.addEventListener("mousedown", (event) => {
+      event.preventDefault();
+      this.hold();
+    });
     this.list.hidden = true;
     const label = isNotebook ? "Find items and values" : "Find items, values, commands";
     this.input = field ?? h("input", { type: "text", placeholder: label, "aria-label": label });
@@ -105,6 +110,16 @@ export class Search {
     });
     this.input.addEventListener("blur", () => setTimeout(() => this.hide(), 150));
     this.input.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  /** Keep the list until the click has ended, which a replaced result would not get. */
+  hold() {
+    this.held = () => {};
+    addEventListener("mouseup", () => setTimeout(() => {
+      const show = this.held;
+      this.held = null;
+      show?.();
+    }), { once: true, capture: true });
   }
 
   schedule() {
@@ -225,6 +240,10 @@ export class Search {
 
   /** List the results. @param {string} text */
   show(text, found) {
+    if (this.held) {
+      this.held = () => this.show(text, found);
+      return;
+    }
     const groups = this.groups(text, found);
     const before = text === this.query ? this.options[this.at]?.result : null;
     this.query = text;
@@ -324,6 +343,7 @@ export class Search {
   }
 
   hide() {
+    if (this.held) this.held = () => {};
     this.list.hidden = true;
     this.at = -1;
     this.mark();
