@@ -13,7 +13,7 @@ from hetviz.ui.shell.page_state import page_state, state_of
 from hetviz.ui.shell.paths import PAGES
 from hetviz.ui.statements import bar
 from hetviz.ui.widgets import failure
-from hetviz.ui.widgets.folded import Opened, was_opened
+from hetviz.ui.widgets.folded import Opened, needs_content
 from hetviz.workspace import State
 
 
@@ -76,7 +76,7 @@ def _show_new_map(state: State) -> None:
     key = f"maker-{state_of(maker.MapForm).n_started}"
     with st.container(key="new-map"):
         popover = st.popover("New map", icon=":material/add:", key=key, on_change="rerun")
-        if was_opened(popover, "new map"):
+        if needs_content(popover, stays="new map"):
             with popover, st.container(width=400, key="maker"):
                 maker.show_form(state)
                 history.show_history(state)
@@ -89,6 +89,6 @@ def _show_stories(state: State) -> None:
     """Show the list of saved views, which the tools of the map open."""
     with st.container(key="saved-views"):
         popover = st.popover("Saved views", key="stories", on_change="rerun")
-        if was_opened(popover, "saved views"):
+        if needs_content(popover, stays="saved views"):
             with popover, st.container(width=470, key="stories-body"):
                 stories.show_list(state)

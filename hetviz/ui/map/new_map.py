@@ -17,7 +17,7 @@ from hetviz.ui.shell import background, session, theme
 from hetviz.ui.shell.page_state import state_of
 from hetviz.ui.shell.paths import PAGES
 from hetviz.ui.widgets import weights
-from hetviz.ui.widgets.folded import was_opened
+from hetviz.ui.widgets.folded import needs_content
 from hetviz.ui.widgets.param_form import param_form
 from hetviz.workspace import State
 
@@ -63,7 +63,7 @@ def show_form(state: State) -> None:
     params: dict[str, object] = {}
     seed, too_few = 0, ""
     settings = st.expander("Settings", key="map-settings", on_change="rerun")
-    if was_opened(settings, "settings"):
+    if needs_content(settings, stays="settings"):
         with settings:
             if verdict.suits and reasons:
                 st.html(f'<ul class="hv-reasons">{reasons}</ul>')
@@ -85,7 +85,7 @@ def show_form(state: State) -> None:
     factors: Mapping[str, float] = {}
     if data.links or len(data.datasets) > 1:
         chosen = st.expander("Weights", key="map-weights", on_change="rerun")
-        if was_opened(chosen, "weights"):
+        if needs_content(chosen, stays="weights"):
             with chosen:
                 params |= weights.ask_dataset_weights(key, declared, data)
                 factors = weights.ask_link_weights(data)

@@ -20,6 +20,7 @@ from hetviz.ui.map_data.parts import get_geometry, link_reach
 from hetviz.ui.shell import background, selection, session, theme
 from hetviz.ui.statements import statement_draft
 from hetviz.ui.statements.commands import group_text
+from hetviz.ui.widgets.folded import needs_content
 from hetviz.workspace import MapResult, State
 
 _HERE = "here"
@@ -48,7 +49,7 @@ def show_pin_button(state: State, rows: Ints) -> None:
         return
     # A new key closes it when the map has moved.
     popover = st.popover("Pin", icon=":material/keep:", key=f"pin-{run.id}", on_change="rerun")
-    if not popover.open:
+    if not needs_content(popover):
         return
     with popover:
         if reason := _no_pins_reason(run):

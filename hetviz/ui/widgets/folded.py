@@ -17,10 +17,18 @@ class Opened:
     names: set[str] = field(default_factory=set)
 
 
-def was_opened(part: PopoverContainer | ExpanderContainer, name: str) -> bool:
-    """Return whether a part was opened since the page was."""
-    # Once opened, it stays drawn: Streamlit resets fields that are not.
+def needs_content(part: PopoverContainer | ExpanderContainer, stays: str = "") -> bool:
+    """Return whether to draw the content of a part: while it is open.
+
+    With a name in `stays`, also after it was closed, because Streamlit resets fields that are not
+    drawn.
+    """
     names = state_of(Opened).names
-    if part.open:
-        names.add(name)
-    return name in names
+    if part.open and stays:
+        names.add(stays)
+    if part.open or stays in names:
+        return True
+    if isinstance(part, PopoverContainer):
+        # It is placed by the height that it opens with.
+        part.html('<p class="hv-opening" role="status">Opening …</p>')
+    return False
