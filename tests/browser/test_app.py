@@ -57,6 +57,10 @@ def make_map(page: Page, method: str = "") -> None:
         page.get_by_role("combobox", name="Method").fill(method)
         page.keyboard.press("Enter")
         settled(page)
+    expect(page.get_by_role("button", name="Make map")).to_be_attached()
+    # It has space, although it is drawn after it was opened.
+    form = page.locator('[data-testid="stPopoverBody"]').bounding_box()
+    assert form is not None and form["height"] > 300
     page.get_by_role("button", name="Make map").click()
 
 
