@@ -125,7 +125,7 @@ def _act(visitor: Visitor, rng: np.random.Generator, word: str) -> tuple[str, fl
         return "recolour", visitor.wish(MAP, "colour", str(rng.choice(other)))
     if step == 3 and displayed is not None:
         return "select", visitor.tell(MAP, {"selection": _picked(displayed, rng)})
-    if step == 4 and displayed is not None:
+    if step == 4 and visitor.has("New map"):
         return "Make map", visitor.make_map()
     if visitor.has("Undo project name"):
         return "undo", visitor.press("Undo")
