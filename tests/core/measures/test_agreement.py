@@ -87,7 +87,7 @@ def test_interval_contains_alpha_and_needs_units() -> None:
     assert result.low < result.alpha < result.high
     assert result == nominal_alpha(unit, np.concatenate([first, second]))
     assert nominal_alpha(*judgements(*NOMINAL)).low is None
-    # One unit of 40 differs, so many resamples have equal values only.
+    # One unit of 40 differs: in many resamples all values are equal.
     rare = np.zeros(80, dtype=np.int64)
     rare[0] = 1
     assert nominal_alpha(np.tile(np.arange(40), 2), rare).low is None
