@@ -85,7 +85,7 @@ def read_npz(name: str, content: bytes, choices: Choices) -> list[Table]:
 def array(where: str, content: bytes) -> Array:
     """Return an array of numbers or text from the bytes of an NPY file."""
     try:
-        shape, kind, by_column, start = npy.header(content)
+        shape, kind, _, start = npy.header(content)
     except ValueError:
         message = "the array is damaged or contains Python objects, which are not allowed"
         raise gate.refusal("bad-npy", where, message, remedy=_SAVE_AGAIN) from None
@@ -102,10 +102,7 @@ def array(where: str, content: bytes) -> Array:
             shape,
             _SAVE_AGAIN,
         )
-    if kind.itemsize == 0:
-        return np.full(shape, "", dtype=str)
-    flat = np.frombuffer(content, dtype=kind, count=cells, offset=start)
-    return flat.reshape(shape, order="F" if by_column else "C")
+    return npy.values(content)
 
 
 def _matrix(where: str, values: Array) -> Array:

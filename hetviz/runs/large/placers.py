@@ -17,6 +17,7 @@ from hetviz.core.graph.neighbors import NeighborCells, cross_neighbors_by_cells
 from hetviz.core.layout.placement import PERPLEXITY, median_places, medians_of
 from hetviz.core.spectral.blocks import LinearMap
 from hetviz.data import Dataset
+from hetviz.io.formats import npy
 
 _BLOCK_ROWS = 16_384
 _MAX_ENTRIES = 8_000_000
@@ -85,7 +86,7 @@ class RefinedPlacer:
         return out
 
     def _read(self, t: int, name: str) -> Array:
-        return np.asarray(np.load(f"{self.folder}/by-{t}-{name}.npy", mmap_mode="r"))
+        return npy.load(f"{self.folder}/by-{t}-{name}.npy", mapped=True)
 
 
 @dataclass(frozen=True, eq=False)

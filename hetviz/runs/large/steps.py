@@ -22,6 +22,7 @@ from hetviz.core.spectral import moments
 from hetviz.core.spectral.moments import NEGATIVE, POSITIVE, Key
 from hetviz.core.spectral.prepare import is_within_magnitude
 from hetviz.errors import DataError, Problem, limit_problems
+from hetviz.io.formats import npy
 from hetviz.runs.large.plan import LinkTable, Plan, Table
 
 if TYPE_CHECKING:
@@ -312,13 +313,13 @@ def _write_by_block(plan: Plan, name: str, u: int, v: int, p: Ints, q: Ints, w: 
     for block in range(len(plan.blocks)):
         of_block = order[ends[block] : ends[block + 1]]
         if len(of_block):
-            _save(plan.path(f"links-{block}-{name}.npy"), links[of_block])
+            _save(plan.path(f"links-{block}-{name}.npy"), links[of_block].view("<i8"))
 
 
 def join_links(plan: Plan, rule: LinkRule, number: int) -> list[tuple[int, int, int]]:
     """Merge the links of a block, with summed weights, and return the other blocks with counts."""
     names = sorted(Path(plan.scratch).glob(f"links-{number}-*.npy"))
-    links = np.concatenate([np.load(name) for name in names] or [np.empty(0, dtype=_LINK)])
+    links = np.concatenate([npy.load(name).view(_LINK) for name in names] or [np.empty(0, _LINK)])
     order = np.lexsort((links["p"], links["q"]))
     links = links[order]
     is_first = np.ones(len(links), dtype=bool)
@@ -366,7 +367,7 @@ class LinkRule:
 
 def links_of(plan: Plan, number: int, other: int) -> Sparse:
     """Return the link weights between two blocks, (n, m)."""
-    parts = [np.load(plan.path(f"w-{number}-{other}-{part}.npy"))
+    parts = [npy.load(plan.path(f"w-{number}-{other}-{part}.npy"))
              for part in ("data", "indices", "indptr")]  # fmt: skip
     shape = (plan.blocks[number].n, plan.blocks[other].n)
     return sp.csr_array((parts[0], parts[1], parts[2]), shape=shape)
@@ -391,21 +392,21 @@ def degrees(plan: Plan, pairs: Pairs, number: int) -> dict[Key, Floats]:
             if other == number:
                 degree += np.bincount(W.indices, part, minlength=len(degree))
     _save(plan.path(f"d-{number}.npy"), sums)
-    X = np.load(plan.path(f"x-{number}.npy"))
+    X = npy.load(plan.path(f"x-{number}.npy"))
     return moments.first_moments(X, sums.sum(axis=0), plan.blocks[number].table)
 
 
 def means(plan: Plan, number: int) -> dict[Key, Floats]:
     """Return the sum of the rows of a block."""
     block = plan.blocks[number]
-    X = np.load(plan.path(f"x-{number}.npy"))
+    X = npy.load(plan.path(f"x-{number}.npy"))
     return moments.first_moments(X, np.ones(block.n), block.table)
 
 
 def spreads(plan: Plan, centres: Sequence[Floats], number: int) -> dict[Key, Floats]:
     """Return the products of the centred features of a block."""
     block = plan.blocks[number]
-    X = np.load(plan.path(f"x-{number}.npy"))
+    X = npy.load(plan.path(f"x-{number}.npy"))
     ones, v = np.ones(block.n), block.table
     return moments.own_moments(X, ones, np.zeros(block.n), centres[v], v)
 
@@ -414,8 +415,8 @@ def products(plan: Plan, pairs: Pairs, centres: Sequence[Floats], number: int) -
     """Return the contributions of a block and its links to the eigenproblem."""
     block = plan.blocks[number]
     u = block.table
-    X = np.load(plan.path(f"x-{number}.npy"))
-    positive, negative = np.load(plan.path(f"d-{number}.npy"))
+    X = npy.load(plan.path(f"x-{number}.npy"))
+    positive, negative = npy.load(plan.path(f"d-{number}.npy"))
     total = moments.own_moments(X, positive, negative, centres[u], u)
     others: dict[int, list[int]] = {}
     for owner, other in pairs:
@@ -430,7 +431,7 @@ def products(plan: Plan, pairs: Pairs, centres: Sequence[Floats], number: int) -
                     continue
                 if linked is None:
                     linked = np.zeros((block.n, plan.tables[v].d))
-                Z = X if other == number else np.load(plan.path(f"x-{other}.npy"))
+                Z = X if other == number else npy.load(plan.path(f"x-{other}.npy"))
                 moments.add_linked_sums(W, Z, centres[v], linked)
             if linked is None:
                 continue
@@ -456,7 +457,7 @@ def agreements(
     """Return the contributions of a block to `hetviz.core.spectral.coca.coca_by_sums`."""
     block = plan.blocks[number]
     u = block.table
-    X = np.load(plan.path(f"x-{number}.npy"))
+    X = npy.load(plan.path(f"x-{number}.npy"))
     ones = np.ones(block.n)
     total = moments.own_moments(X, ones, np.zeros(block.n), centres[u], u)
     for owner, other in pairs:
@@ -467,7 +468,7 @@ def agreements(
         if u == v and even:
             W = _normalise_by_degrees(plan, W, number, other)
         linked = np.zeros((block.n, plan.tables[v].d))
-        Z = X if other == number else np.load(plan.path(f"x-{other}.npy"))
+        Z = X if other == number else npy.load(plan.path(f"x-{other}.npy"))
         moments.add_linked_sums(W, Z, centres[v], linked)
         C = moments.cross_moment(X, centres[u], linked)
         key: Key = ("cross", POSITIVE, min(u, v), max(u, v))
@@ -477,7 +478,7 @@ def agreements(
 
 
 def _normalise_by_degrees(plan: Plan, W: Sparse, number: int, other: int) -> Sparse:
-    left, right = (np.sqrt(np.load(plan.path(f"d-{which}.npy"))[0]) for which in (number, other))
+    left, right = (np.sqrt(npy.load(plan.path(f"d-{which}.npy"))[0]) for which in (number, other))
     row = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr))
     data = W.data / (left[row] * right[W.indices])
     return sp.csr_array((data, W.indices, W.indptr), shape=W.shape)
@@ -486,7 +487,7 @@ def _normalise_by_degrees(plan: Plan, W: Sparse, number: int, other: int) -> Spa
 def place_views(plan: Plan, placer: Placer, ties: Pairs, number: int) -> int:
     """Store places of the items of a block, as the mean over all tables with these items."""
     block = plan.blocks[number]
-    places = placer.place(plan.tables[block.table].name, np.load(plan.path(f"x-{number}.npy")))
+    places = placer.place(plan.tables[block.table].name, npy.load(plan.path(f"x-{number}.npy")))
     is_placed = np.asarray(np.isfinite(places).all(axis=1))
     total: Floats = np.where(is_placed[:, None], places, 0.0)
     count: Floats = is_placed.astype(np.float64)
@@ -496,7 +497,7 @@ def place_views(plan: Plan, placer: Placer, ties: Pairs, number: int) -> int:
         W = links_of(plan, owner, other)
         other_block = other if owner == number else owner
         name = plan.tables[plan.blocks[other_block].table].name
-        Y = placer.place(name, np.load(plan.path(f"x-{other_block}.npy")))
+        Y = placer.place(name, npy.load(plan.path(f"x-{other_block}.npy")))
         p, q = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr)), W.indices
         own_rows, other_rows = (p, q) if owner == number else (q, p)
         has_place = np.isfinite(Y[other_rows]).all(axis=1)
@@ -512,7 +513,7 @@ def place_views(plan: Plan, placer: Placer, ties: Pairs, number: int) -> int:
 def place_rows(plan: Plan, placer: Placer, number: int) -> int:
     """Store the places of the rows of a block by features."""
     block = plan.blocks[number]
-    X = np.load(plan.path(f"x-{number}.npy"), mmap_mode="r")
+    X = npy.load(plan.path(f"x-{number}.npy"), mapped=True)
     _save(plan.path(f"y-{number}.npy"), placer.place(plan.tables[block.table].name, X))
     return block.n
 
@@ -527,13 +528,13 @@ def store_refined(plan: Plan, rows: Sequence[Ints], Y: Sequence[Floats]) -> None
 def place_by_refined(plan: Plan, placer: Placer, number: int) -> int:
     """Store the refined places of rows of a block, and place its other rows by them."""
     block = plan.blocks[number]
-    rows = np.load(plan.path(f"refined-{number}-rows.npy"))
-    Y = np.array(np.load(plan.path(f"y-{number}.npy")))
+    rows = npy.load(plan.path(f"refined-{number}-rows.npy"))
+    Y = np.array(npy.load(plan.path(f"y-{number}.npy")))
     others = np.setdiff1d(np.arange(block.n), rows, assume_unique=True)
     if len(others):
-        X = np.load(plan.path(f"x-{number}.npy"), mmap_mode="r")[others]
+        X = npy.load(plan.path(f"x-{number}.npy"), mapped=True)[others]
         Y[others] = placer.place(plan.tables[block.table].name, X)
-    Y[rows] = np.load(plan.path(f"refined-{number}-places.npy"))
+    Y[rows] = npy.load(plan.path(f"refined-{number}-places.npy"))
     _save(plan.path(f"y-{number}.npy"), Y)
     return block.n
 
@@ -558,7 +559,7 @@ def nearest_in_block(
     nearest_so_far[:, 1] = -1.0
     at = np.flatnonzero((row_numbers[t] >= block.start) & (row_numbers[t] < block.stop))
     for space, (name, queries) in enumerate((("x", features[t]), ("y", places[t]))):
-        stored = np.load(plan.path(f"{name}-{number}.npy"), mmap_mode="r")
+        stored = npy.load(plan.path(f"{name}-{number}.npy"), mapped=True)
         step = max(1, _MAX_ENTRIES // max(len(queries), 1))
         for start in range(0, block.n, step):
             D = cross_squared_distances(queries, stored[start : start + step].astype(np.float64))
@@ -584,7 +585,7 @@ def has_stored_places(plan: Plan) -> bool:
 
 def read_places_of_block(plan: Plan, wanted: Sequence[Ints], number: int) -> Floats:
     """Return the stored places of some rows of a block."""
-    return np.asarray(np.load(plan.path(f"y-{number}.npy"), mmap_mode="r")[wanted[number]])
+    return np.asarray(npy.load(plan.path(f"y-{number}.npy"), mapped=True)[wanted[number]])
 
 
 # Results
@@ -599,9 +600,9 @@ def write_places(plan: Plan, placer: Placer, folder: str, number: int) -> tuple[
     table = plan.tables[block.table]
     stored_path = plan.path(f"y-{number}.npy")
     if os.path.exists(stored_path):
-        Y = np.load(stored_path)
+        Y = npy.load(stored_path)
     else:
-        Y = placer.place(table.name, np.load(plan.path(f"x-{number}.npy")))
+        Y = placer.place(table.name, npy.load(plan.path(f"x-{number}.npy")))
     ids = table.files.read(block.start, block.stop, [table.id]).column(0)
     columns = {"id": ids.combine_chunks()}
     columns |= {f"axis_{c + 1}": pa.array(Y[:, c]) for c in range(Y.shape[1])}
@@ -620,7 +621,7 @@ def write_places(plan: Plan, placer: Placer, folder: str, number: int) -> tuple[
 
 def read_rows_of_block(plan: Plan, rows: Sequence[Ints], number: int) -> Array:
     """Return the features of some rows of a block."""
-    return np.asarray(np.load(plan.path(f"x-{number}.npy"), mmap_mode="r")[rows[number]])
+    return np.asarray(npy.load(plan.path(f"x-{number}.npy"), mapped=True)[rows[number]])
 
 
 def read_ids_of_block(plan: Plan, rows: Sequence[Ints], number: int) -> list[str]:
@@ -647,7 +648,7 @@ def read_links_of_pair(
 
 def n_links(plan: Plan, number: int, other: int) -> int:
     """Return the number of links that two blocks share."""
-    weights = np.load(plan.path(f"w-{number}-{other}-data.npy"), mmap_mode="r")
+    weights = npy.load(plan.path(f"w-{number}-{other}-data.npy"), mapped=True)
     return int(weights.shape[0])
 
 
