@@ -385,6 +385,12 @@ def test_dates_are_shown_while_the_charts_are_closed(monkeypatch: pytest.MonkeyP
     assert linked_charts.time_chart(DATA) is None
 
 
+def test_dates_below_the_map_are_of_most_items() -> None:
+    few = Dataset("staff", ["s1", "s2"], recipe=dated(born=0.0)["customers"].recipe)
+    data = HeteroData([few, dated(joined=0.2)["customers"]])
+    assert linked_charts.time_chart(data) == ["customers", "joined", ""]
+
+
 def test_charts_of_dates_have_a_player() -> None:
     specs = [
         linked_charts.chart_spec(DATA, "customers", title, lambda array: "")

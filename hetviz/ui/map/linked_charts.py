@@ -104,14 +104,14 @@ def charts_spec(state: State, session_id: str) -> ChartsSpec:
 
 
 def time_chart(data: HeteroData) -> list[str] | None:
-    """Return the chart of the column of dates with fewest missing, None without one."""
+    """Return the chart of the column of dates with most dated rows, None without one."""
     dated = [
-        (float(entry.get("share_missing", 0.0)), name, str(entry["column"]))
+        (len(dataset) * (1.0 - float(entry.get("share_missing", 0.0))), name, str(entry["column"]))
         for name, dataset in data.datasets.items()
         for entry in ((dataset.recipe or {}).get("features") or {}).get("columns", [])
         if entry.get("kind") == "date"
     ]
-    return [*min(dated, key=lambda each: each[0])[1:], ""] if dated else None
+    return [*max(dated, key=lambda each: each[0])[1:], ""] if dated else None
 
 
 def first_charts(state: State) -> tuple[tuple[str, str, str], ...]:
