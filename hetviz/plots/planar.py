@@ -30,16 +30,27 @@ class DrawnPoints:
     points: Floats
     placed: Bools  # Shape (n_rows,).
     notes: tuple[str, ...]  # Distortions of the drawing, one sentence each.
+    # Centre, and how many times larger than to scale, of each dataset. Empty if all are to scale.
+    enlarged: tuple[tuple[float, float, float], ...] = ()
 
 
 def points_to_draw(embedding: Embedding, enlarges: bool = True) -> DrawnPoints:
     """Return the points of an embedding as they are drawn; without `enlarges` to scale."""
     planar = embedding.planar()
-    points, notes = _enlarge_small_datasets(planar)
     if not enlarges or projection_of(embedding) is not None:
         # On the earth, and on maps of periods, distances are true.
-        points, notes = planar.stacked(), notes[:0]
-    return DrawnPoints(_to_single_precision(points), planar.stacked_placed(), tuple(notes))
+        points = _to_single_precision(planar.stacked())
+        return DrawnPoints(points, planar.stacked_placed(), ())
+    drawn, times, notes = _enlarge_small_datasets(planar)
+    points = _to_single_precision(drawn)
+    parts = np.split(points, np.cumsum([len(Y) for Y in planar.coordinates.values()])[:-1])
+    enlarged = tuple(
+        (*np.nanmedian(part, axis=0).tolist(), number) if number > 1 else (0.0, 0.0, 1.0)
+        for part, number in zip(parts, times, strict=True)
+    )
+    return DrawnPoints(
+        points, planar.stacked_placed(), tuple(notes), enlarged if max(times) > 1 else ()
+    )
 
 
 def unconnected_note(embedding: Embedding, hidden: Collection[str] = ()) -> list[str]:
@@ -82,7 +93,7 @@ def proposed_text(data: HeteroData, is_short: bool = False) -> str:
     return f"Made {'in part ' if is_part else ''}from {number} proposed by {ways}, {judged}"
 
 
-def _enlarge_small_datasets(embedding: Embedding) -> tuple[Floats, list[str]]:
+def _enlarge_small_datasets(embedding: Embedding) -> tuple[Floats, list[float], list[str]]:
     radius: dict[str, float] = {}
     reach: dict[str, float] = {}
     for name, Y in embedding.coordinates.items():
@@ -91,7 +102,7 @@ def _enlarge_small_datasets(embedding: Embedding) -> tuple[Floats, list[str]]:
             far = np.linalg.norm(placed - np.median(placed, axis=0), axis=1)
             radius[name], reach[name] = float(np.median(far)), float(far.max())
     widest = max(radius, key=lambda name: radius[name], default="")
-    parts, enlarged = [], []
+    parts, factors, enlarged = [], [], []
     for name, Y in embedding.coordinates.items():
         r = radius.get(name, 0.0)
         times = 1.0
@@ -103,11 +114,13 @@ def _enlarge_small_datasets(embedding: Embedding) -> tuple[Floats, list[str]]:
             parts.append(centre + (Y - centre) * times)
             enlarged.append((name, f"{times:,.0f} times"))
         else:
+            times = 1.0
             parts.append(Y)
+        factors.append(times)
     if len(enlarged) > 1:
         listed = join_words([f"{name} {times}" for name, times in enlarged])
-        return np.vstack(parts), [f"Drawn larger to make them visible: {listed}."]
-    return np.vstack(parts), [
+        return np.vstack(parts), factors, [f"Drawn larger to make them visible: {listed}."]
+    return np.vstack(parts), factors, [
         f"{capital(name)} is drawn {times} larger to make it visible." for name, times in enlarged
     ]
 

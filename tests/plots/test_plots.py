@@ -480,12 +480,17 @@ def test_enlargement_keeps_outliers_in_reach() -> None:
     )
     assert drawn.notes
     assert drawn.notes[0].startswith("Small is drawn 1,")
+    # The browser takes the factor back, so that its distances are those of the map.
+    assert drawn.enlarged[0] == (0.0, 0.0, 1.0)
+    *centre, times = drawn.enlarged[1]
+    np.testing.assert_allclose(centre + (drawn.points[200:] - centre) / times, small, atol=1e-9)
     # One of them lies elsewhere already: enlarged by the median it would lie a thousand times out.
     small[0] = [3.0, 0.0]
     drawn = points_to_draw(
         Embedding({"wide": wide, "small": small}, ids, {name: name for name in ids})
     )
     assert not drawn.notes
+    assert not drawn.enlarged
     np.testing.assert_array_equal(drawn.points[200:], small)
 
 

@@ -90,7 +90,11 @@ def map_spec(
         "n": data.n_rows,
         "fingerprint": data.fingerprint(),
         "mode": mode,
-        "geometry": {**map_places(state, run, session), "reach": _link_reach(state, run)},
+        "geometry": {
+            **map_places(state, run, session),
+            "reach": _link_reach(state, run),
+            "enlarged": [list(each) for each in map_parts.get_geometry(state, run).enlarged],
+        },
         "title": "" if run is None else run.title,
         "proposed": _proposed_texts(state),
         "alt": map_alt(data, colours, hidden),

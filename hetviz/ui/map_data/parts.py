@@ -47,6 +47,7 @@ class Geometry:
     # both, 5 bytes a row.
     pieces: tuple[PackedArray, ...]
     extent: tuple[float, float, float, float]  # Left, low, right and high edge of the grid
+    enlarged: tuple[tuple[float, float, float], ...]  # As in `DrawnPoints`
 
     @property
     def id(self) -> str:
@@ -98,7 +99,9 @@ def round_to_grid(form: DrawnPoints) -> Geometry:
     number = max(1, -(-len(steps) // PIECE_ROWS))
     pieces = tuple(PackedArray.pack(_byte_planes(steps[k::number]), "|u1") for k in range(number))
     extent = (float(low[0]), float(low[1]), float(high[0]), float(high[1]))
-    return Geometry(points.astype(np.float32), form.placed, form.notes, pieces, extent)
+    return Geometry(
+        points.astype(np.float32), form.placed, form.notes, pieces, extent, form.enlarged
+    )
 
 
 def _byte_planes(steps: Ints) -> NDArray[np.uint8]:

@@ -17,6 +17,7 @@ class LayoutSpec(TypedDict):
     pieces: list[str]
     extent: list[float]
     reach: NotRequired[list[list[float | None]] | None]
+    enlarged: NotRequired[list[list[float]]]
 
 
 class FrameSpec(TypedDict):

@@ -30,15 +30,25 @@ function rankOf(scene, from, to) {
   const { pos, isShown, data } = scene;
   /** @param {number} row */
   const of = (row) => data.datasets.findIndex((d) => row >= d.start && row < d.stop);
-  const set = data.datasets[of(to)];
-  const [x, y] = [pos[2 * from], pos[2 * from + 1]];
-  const far = (pos[2 * to] - x) ** 2 + (pos[2 * to + 1] - y) ** 2;
+  const [ofFrom, ofTo] = [of(from), of(to)];
+  const set = data.datasets[ofTo];
+  // Small datasets are drawn larger, but their distances count to scale, as in the panel.
+  const toScale = (row, k) => {
+    const [cx, cy, times] = data.geometry.enlarged?.[k] ?? [0, 0, 1];
+    return [cx + (pos[2 * row] - cx) / times, cy + (pos[2 * row + 1] - cy) / times];
+  };
+  const [x, y] = toScale(from, ofFrom);
+  const distance = (row) => {
+    const [rx, ry] = toScale(row, ofTo);
+    return (rx - x) ** 2 + (ry - y) ** 2;
+  };
+  const far = distance(to);
   let nearer = 0;
   for (let r = set.start; r < set.stop; r++) {
     if (!isShown[r] || r === from) continue;
-    if ((pos[2 * r] - x) ** 2 + (pos[2 * r + 1] - y) ** 2 < far) nearer += 1;
+    if (distance(r) < far) nearer += 1;
   }
-  const reach = data.geometry.reach?.[of(from)]?.[of(to)] ?? null;
+  const reach = data.geometry.reach?.[ofFrom]?.[ofTo] ?? null;
   return { nearer, isClose: reach === null ? null : far <= reach * reach, name: set.name };
 }
 

@@ -11,6 +11,7 @@
  * @property {string[]} pieces keys of arrays
  * @property {[number, number, number, number]} extent
  * @property {(number | null)[][] | null} [reach] largest distance of close links, by pair of datasets
+ * @property {[number, number, number][]} [enlarged] centre and factor of each dataset, empty if all are to scale
  */
 
 /**
