@@ -120,9 +120,14 @@ def _enlarge_small_datasets(embedding: Embedding) -> tuple[Floats, list[float], 
     if len(enlarged) > 1:
         listed = join_words([f"{name} {times}" for name, times in enlarged])
         return np.vstack(parts), factors, [f"Drawn larger to make them visible: {listed}."]
-    return np.vstack(parts), factors, [
-        f"{capital(name)} is drawn {times} larger to make it visible." for name, times in enlarged
-    ]
+    return (
+        np.vstack(parts),
+        factors,
+        [
+            f"{capital(name)} is drawn {times} larger to make it visible."
+            for name, times in enlarged
+        ],
+    )
 
 
 def _to_single_precision(points: Floats) -> Floats:
