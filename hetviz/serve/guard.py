@@ -127,6 +127,11 @@ class RequestGuard:
                 await answer({"type": "websocket.close", "code": 1008, "reason": rejection[1]})
             else:
                 await _send_text(answer, *rejection)
+        except Exception:
+            # Starlette would answer without the headers, and the log without a status.
+            if scope["type"] == "http" and not status:
+                await _send_text(answer, 500, "The server failed. Try again.")
+            raise
         finally:
             seconds = time.monotonic() - started_at
             kind = "own" if path.startswith(OWN_PREFIXES) else scope["type"]

@@ -38,6 +38,12 @@ from hetviz.workspace.store.journal import FORMAT, InUse, Journal, format_of, wh
 
 SESSIONS = "sessions"
 _KEY = re.compile(rb"[0-9a-f]{64}")
+# Fields of the entries of a log that name files of the project.
+_FILE_FIELDS = (
+    *("blob", "files", "map", "maps", "codes", "parts", "content", "made"),
+    *("coordinates", "figures"),
+)
+_AUDIT_FILES = (AUDIT, Path(AUDIT).stem + ".1.jsonl")
 _MANIFEST = "backup.json"
 _RESTORING = ".restoring-"
 # Commands that set the title of a project, with the field.
@@ -110,7 +116,7 @@ def back_up(home: Path, target: Path) -> dict[str, object]:
         copied = [
             _copy_project(folder, target / SESSIONS / folder.name) for folder in _folders(home)
         ]
-        for name in (AUDIT, Path(AUDIT).stem + ".1.jsonl"):
+        for name in _AUDIT_FILES:
             if (home / name).is_file():
                 replace_file(target / name, (home / name).read_bytes())
         if (home / PEOPLE).is_file():
@@ -131,11 +137,11 @@ def back_up(home: Path, target: Path) -> dict[str, object]:
 
 
 def restore(source: Path, home: Path, only: str | None = None) -> dict[str, int]:
-    """Restore missing projects from a backup; return how many, and how many were there."""
+    """Restore what is missing from a backup; return how many projects, and how many were there."""
     # All files of a project are checked against their hashes first.
     if not (source / _MANIFEST).is_file():
         raise HetvizError(f"{source} is not a complete backup: {_MANIFEST} is missing.")
-    n = {"restored": 0, "already there": 0}
+    n, failures = {"restored": 0, "already there": 0}, []
     for folder in _folders(source) if only is None else [find_project(source, only)]:
         destination = home / SESSIONS / folder.name
         if destination.exists():
@@ -150,9 +156,17 @@ def restore(source: Path, home: Path, only: str | None = None) -> dict[str, int]
         except OSError as error:
             shutil.rmtree(scratch, ignore_errors=True)
             raise HetvizError(f"A project could not be restored: {error.strerror}.") from None
+        except HetvizError as error:
+            # The others are restored.
+            shutil.rmtree(scratch, ignore_errors=True)
+            failures.append(str(error))
+            continue
         n["restored"] += 1
-    if (source / PEOPLE).is_file() and not (home / PEOPLE).exists():
-        replace_file(home / PEOPLE, (source / PEOPLE).read_bytes())
+    for name in (PEOPLE, *_AUDIT_FILES):
+        if (source / name).is_file() and not (home / name).exists():
+            replace_file(home / name, (source / name).read_bytes())
+    if failures:
+        raise HetvizError(" ".join([*failures, f"{count(n['restored'], 'project')} restored."]))
     return n
 
 
@@ -172,11 +186,15 @@ def _damage(folder: Path) -> list[str]:
         end = whole_lines(content)
     except (OSError, HetvizError) as error:
         return [str(error)]
-    found = [
-        f"line {number} of the log cannot be read"
-        for number, line in enumerate(content[:end].split(b"\n")[:-1], 1)
-        if not _is_entry(line)
-    ]
+    found, named = [], set()
+    for number, line in enumerate(content[:end].split(b"\n")[:-1], 1):
+        entry = _entry(line)
+        if entry is None:
+            found.append(f"line {number} of the log cannot be read")
+        else:
+            named.update(_file_keys(entry))
+    missing = sorted(key for key in named if not (folder / BLOBS / key).is_file())
+    found += [f"the file {key[:12]} is missing" for key in missing]
     for path in sorted((folder / BLOBS).glob("*")):
         try:
             is_whole = hashlib.sha256(path.read_bytes()).hexdigest() == path.name
@@ -188,11 +206,24 @@ def _damage(folder: Path) -> list[str]:
     return found
 
 
-def _is_entry(line: bytes) -> bool:
+def _entry(line: bytes) -> dict[str, object] | None:
     try:
-        return isinstance(json.loads(line), dict)
+        entry = json.loads(line)
     except ValueError:
-        return False
+        return None
+    return entry if isinstance(entry, dict) else None
+
+
+def _file_keys(entry: dict[str, object]) -> Iterator[str]:
+    """Yield the keys of the files that an entry names."""
+    for name in _FILE_FIELDS:
+        value = entry.get(name)
+        values = [*value.values()] if isinstance(value, dict) else value
+        for one in values if isinstance(values, list) else [values]:
+            if isinstance(one, dict):
+                yield from _file_keys(one)
+            elif isinstance(one, str) and is_key(one):
+                yield one
 
 
 def migrate(home: Path) -> dict[str, int]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+import socket
+from collections.abc import Callable, Iterator
 from functools import cache
+from typing import Any
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
@@ -48,6 +50,35 @@ def packages_are_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def maps_are_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
     measure_once(monkeypatch)
     try_once(monkeypatch)
+
+
+@pytest.fixture(autouse=True)
+def no_outside_address_is_asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    asked: list[object] = []
+    connect, resolve = socket.socket.connect, socket.getaddrinfo
+
+    def is_outside(host: object) -> bool:
+        if host in (None, "", "localhost", "127.0.0.1", "::1"):
+            return False
+        asked.append(host)
+        return True
+
+    def connect_here(one: socket.socket, address: Any) -> None:
+        # Without a connection nothing is sent: Streamlit looks up its own address this way.
+        sends = one.type == socket.SOCK_STREAM
+        if sends and isinstance(address, tuple) and is_outside(address[0]):
+            raise OSError("no outside address")
+        connect(one, address)
+
+    def resolve_here(host: Any, *about: Any, **more: Any) -> Any:
+        if is_outside(host):
+            raise socket.gaierror("no outside address")
+        return resolve(host, *about, **more)
+
+    monkeypatch.setattr(socket.socket, "connect", connect_here)
+    monkeypatch.setattr(socket, "getaddrinfo", resolve_here)
+    yield
+    assert asked == []
 
 
 @pytest.fixture

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +16,38 @@ from hetviz.ui.map_data.array_cache import ARRAYS, PackedArray, send_array
 from hetviz.ui.shell import background
 from hetviz.workspace import Sessions, SetTitle
 from hetviz.workspace.store.files import new_session_id
+from tests.browser.harness import ROOT
 from tests.inline_runner import InlineRunner
 from tests.jobs.chores import chore
 
 IDLE_S = 1000.0
+
+
+def test_uploads_of_closed_tabs_are_freed_within_two_minutes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))
+    events: list[object] = []
+
+    async def sleep(seconds: float) -> None:
+        events.append(seconds)
+        if len(events) > 2:
+            raise asyncio.CancelledError
+
+    def release() -> int:
+        events.append("released")
+        return 0
+
+    monkeypatch.delenv("HETVIZ_REST_AFTER_S", raising=False)
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+    monkeypatch.setattr(lifespan, "release_closed_tabs", release)
+    monkeypatch.setattr(lifespan, "_drop_closed_tabs", lambda: 0)
+    monkeypatch.setattr(lifespan, "free_memory", lambda after, freed: None)
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(lifespan.free_memory_periodically())
+    pause, act, _ = events
+    assert act == "released"
+    assert settings["server"]["disconnectedSessionTTL"] + pause <= 120
 
 
 def test_closed_session_drops_finished_jobs(

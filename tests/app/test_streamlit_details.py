@@ -31,6 +31,7 @@ LEANS_ON = {
         "_handle_scriptrunner_event_on_event_loop",
         "_call_soon_on_event_loop",
     },
+    "streamlit.runtime.memory_media_file_storage": {"_calculate_file_id"},
     "streamlit.runtime.scriptrunner_utils.script_requests.ScriptRequestType": {"STOP"},
     "streamlit.runtime.scriptrunner.RerunData": set(),
     "streamlit.runtime.scriptrunner.ScriptRunner": set(),

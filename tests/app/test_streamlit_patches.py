@@ -9,8 +9,9 @@ from unittest.mock import MagicMock
 import pytest
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
-from streamlit.runtime import Runtime, app_session
+from streamlit.runtime import Runtime, app_session, memory_media_file_storage
 from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.media_file_storage import MediaFileKind
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.script_data import ScriptData
 from streamlit.runtime.scriptrunner import RerunData
@@ -52,6 +53,8 @@ def reverted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SessionState, name, getattr(SessionState, name))
     monkeypatch.setattr(AppSession, "_on_scriptrunner_event", AppSession._on_scriptrunner_event)
     monkeypatch.setattr(app_session, "_populate_theme_msg", app_session._populate_theme_msg)
+    file_id = memory_media_file_storage._calculate_file_id
+    monkeypatch.setattr(memory_media_file_storage, "_calculate_file_id", file_id)
 
 
 def page() -> None:
@@ -163,6 +166,23 @@ def make_session(script: Path) -> AppSession:
         None,
         {},
     )
+
+
+@pytest.mark.usefixtures("reverted")
+def test_similar_files_of_two_visitors_have_two_addresses() -> None:
+    def addresses() -> list[str]:
+        files = memory_media_file_storage.MemoryMediaFileStorage("/media")
+        contents = [bytes(2_000_000), bytes(700_000) + b"secret" + bytes(1_299_994)]
+        ids = [
+            files.load_and_get_id(content, "text/csv", MediaFileKind.DOWNLOADABLE, "items.csv")
+            for content in (*contents, contents[0])
+        ]
+        return [f"{id}: {files.get_file(id).content.count(b'secret')}" for id in ids]
+
+    assert len(set(addresses())) == 1  # As Streamlit does by itself.
+    patch_streamlit()
+    first, second, again = addresses()
+    assert first == again and first.endswith(": 0") and second.endswith(": 1")
 
 
 async def _paths_without_place(script: Path, received: bool) -> list[tuple[int, ...]]:

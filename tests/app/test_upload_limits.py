@@ -39,7 +39,13 @@ class Server:
             self.files.pop(tab, None)
 
     async def put(
-        self, tab: str, size: int | None, visitor: str = "ada", base: str = "", method: str = "PUT"
+        self,
+        tab: str,
+        size: int | None,
+        visitor: str = "ada",
+        base: str = "",
+        method: str = "PUT",
+        in_pieces: bool = False,
     ) -> int:
         sent: list[Message] = []
 
@@ -53,6 +59,7 @@ class Server:
         token = generate_xsrf_token_string(visitor.encode(), timestamp=1)
         headers = [(b"cookie", f"_streamlit_xsrf={token}".encode())]
         headers += [] if size is None else [(b"content-length", str(size).encode())]
+        headers += [(b"transfer-encoding", b"chunked")] if in_pieces else []
         path = f"{base}/_stcore/upload_file/{tab}/file"
         scope = {"type": "http", "method": method, "path": path, "headers": headers}
         await self.limits(scope, receive, send)
@@ -116,9 +123,9 @@ def test_uploads_that_arrive_at_once_are_counted() -> None:
     assert asyncio.run(upload()) == [204, 503, 204]
 
 
-@pytest.mark.parametrize("size", [None])
-def test_size_must_be_known(size: int | None) -> None:
-    assert asyncio.run(Server().put("tab", size)) == 411
+@pytest.mark.parametrize(("size", "in_pieces"), [(None, False), (None, True), (1, True)])
+def test_size_must_be_known(size: int | None, in_pieces: bool) -> None:
+    assert asyncio.run(Server().put("tab", size, in_pieces=in_pieces)) == 411
 
 
 def test_other_requests_pass() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from hetviz.errors import DataError
 from hetviz.serve.config import ServerSettings, as_environment, read_settings
+from tests.browser.harness import ROOT
 
 OIDC = """
 auth = "oidc"
@@ -41,6 +43,12 @@ def test_default_settings_are_local() -> None:
     result = read_settings(None, {})
     assert result == ServerSettings()
     assert (result.auth, result.address, result.metrics) == ("none", "127.0.0.1", False)
+    # As the app itself, which shows no path of the server either.
+    own = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))
+    assert own["server"]["address"] == result.address
+    assert own["server"]["allowedHosts"] == list(result.hosts)
+    assert own["server"]["enableXsrfProtection"] and own["client"]["showErrorDetails"] == "none"
+    assert not own["browser"]["gatherUsageStats"]
 
 
 def test_settings_without_effect_are_ignored(tmp_path: Path) -> None:

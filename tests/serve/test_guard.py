@@ -9,7 +9,7 @@ import re
 from importlib import resources
 
 import pytest
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from hetviz.serve.config import ServerSettings
 from hetviz.serve.guard import RequestGuard, content_policy, is_host_allowed
@@ -25,6 +25,8 @@ async def app(scope: Scope, receive: Receive, send: Send) -> None:
         await receive()
         await send({"type": "websocket.accept"})
         return
+    if scope["path"] == "/broken":
+        raise RuntimeError("/a/path/of/the/server")
     headers = [(b"content-type", b"text/plain"), (b"x-frame-options", b"SAMEORIGIN")]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send({"type": "http.response.body", "body": scope["path"].encode()})
@@ -113,6 +115,26 @@ def test_response_headers() -> None:
         assert rule in result["content-security-policy"]
     refused = get(Host="evil.example").headers
     assert refused["content-security-policy"] == result["content-security-policy"]
+
+
+def test_failure_has_headers_and_no_details(caplog: pytest.LogCaptureFixture) -> None:
+    sent: list[Message] = []
+
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+        async def keep(message: Message) -> None:
+            sent.append(message)
+
+        # The error goes on to the log of the server.
+        with pytest.raises(RuntimeError):
+            await RequestGuard(app, ServerSettings())(scope, receive, keep)
+        for message in sent:
+            await send(message)
+
+    with caplog.at_level(logging.INFO, logger="hetviz.access"):
+        result = ask(guarded, "/broken")
+    assert (result.status, result.body) == (500, b"The server failed. Try again.")
+    assert result.headers["content-security-policy"] == content_policy()
+    assert caplog.records[0].about["status"] == 500  # type: ignore[attr-defined]
 
 
 def test_policy_allows_inline_script_by_hash() -> None:

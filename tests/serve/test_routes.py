@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 import streamlit as st
+from itsdangerous import TimestampSigner
 from starlette.applications import Starlette
 from streamlit import config as streamlit_config
 from streamlit.runtime import Runtime
 from streamlit.web.server.starlette.starlette_app_utils import (
+    AUTH_COOKIE_MAX_AGE_SECONDS,
     create_signed_value,
     generate_xsrf_token_string,
 )
@@ -302,6 +304,19 @@ def test_sign_out_ends_login_for_all_copies_of_its_cookie(site: Site) -> None:
     assert site.request(address, "owner").status == 200
     # Others keep theirs.
     assert site.request(address, "editor").status == 200
+
+
+def test_log_in_lasts_thirty_days(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert AUTH_COOKIE_MAX_AGE_SECONDS == 30 * 86_400
+    now = int(time.time())
+    address = f"/hv/search/{site.project}?q=a"
+    # The browser drops the cookie; of a copy the server takes a day more.
+    for days, status in ((29, 200), (32, 404)):
+        then = now - days * 86_400
+        monkeypatch.setattr(TimestampSigner, "get_timestamp", lambda _, then=then: then)
+        site.cookies["owner"] = cookie(claims("ada"))
+        monkeypatch.setattr(TimestampSigner, "get_timestamp", lambda _: now)
+        assert site.request(address, "owner").status == status
 
 
 def test_members_see_selections_of_others_under_their_own_names(site: Site) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import threading
 import time
 from pathlib import Path
@@ -19,6 +20,8 @@ from hetviz.workspace import OpenSample, Sessions, SetTitle
 from hetviz.workspace.store.blobs import BlobStore
 from hetviz.workspace.store.files import JOURNAL, new_session_id
 from hetviz.workspace.store.journal import Journal
+from tests.browser.harness import ROOT
+from tests.workspace.helpers import add_all, run_random_steps
 
 Made = tuple[Path, Sessions, str]
 
@@ -94,7 +97,8 @@ def test_backup_has_people_and_audit_log(stored_project: Made, tmp_path: Path) -
     upkeep.restore(tmp_path / "backup", tmp_path / "other")
     assert People(tmp_path / "other").permission("ada", sid) == "own"
     people.close()
-    assert Audit(tmp_path / "backup").lines()[0]["event"] == "begin"
+    for folder in ("backup", "other"):
+        assert Audit(tmp_path / folder).lines()[0]["event"] == "begin"
 
 
 def test_backup_keeps_a_damaged_journal_as_it_is(stored_project: Made, tmp_path: Path) -> None:
@@ -146,10 +150,38 @@ def test_verify_finds_damage(stored_project: Made, capsys: pytest.CaptureFixture
     assert "damaged" in str(upkeep.verify(home)[0][0]["damage"])
 
 
+def test_verify_finds_missing_files(tmp_path: Path) -> None:
+    sessions, sid = Sessions(tmp_path / "sessions"), new_session_id()
+    workspace = sessions.get(sid)
+    workspace.do(add_all(workspace.blobs, fresh=True))
+    run_random_steps(workspace, "record", 1)
+    sessions.close()
+    assert upkeep.verify(tmp_path) == ([], 1)
+    blobs = list((tmp_path / "sessions" / sid / "blobs").iterdir())
+    for path in blobs:
+        path.unlink()
+    (problem,) = upkeep.verify(tmp_path)[0]
+    assert str(problem["damage"]).count("is missing") == len(blobs) >= 3
+
+
+def test_fields_that_name_files_are_known() -> None:
+    sources = (ROOT / "hetviz" / "workspace" / "commands").glob("*.py")
+    text = " ".join(path.read_text("utf-8") for path in sources)
+    used = set(re.findall(r"blobs\.get\(self\.(\w+)\)", text))
+    assert {"blob", "map", "content"} <= used <= set(upkeep._FILE_FIELDS)
+    earlier = ROOT / "tests" / "fixtures" / "before_rooms" / "journal.json"
+    for entries in json.loads(earlier.read_text("utf-8")).values():
+        for entry in entries:
+            keys = set(re.findall(r'"(\w+)": "[0-9a-f]{64}"', json.dumps(entry)))
+            assert keys <= {*upkeep._FILE_FIELDS, "fingerprint", "container", "only"}, entry
+
+
 def test_restore_rejects_damaged_backup(stored_project: Made, tmp_path: Path) -> None:
     home, sessions, sid = stored_project
     backup = tmp_path / "backup"
     key = sessions.get(sid).blobs.put(b"content of a file")
+    whole = new_session_id()
+    sessions.get(whole).do(SetTitle("Whole"))
     # A line that names it, as uploads do.
     journal = home / "sessions" / sid / JOURNAL
     sessions.close()
@@ -159,15 +191,16 @@ def test_restore_rejects_damaged_backup(stored_project: Made, tmp_path: Path) ->
     with pytest.raises(HetvizError, match="not empty"):
         upkeep.back_up(home, backup)
     (backup / "sessions" / sid / "blobs" / key).write_bytes(b"something else")
-    with pytest.raises(HetvizError, match="damaged"):
+    with pytest.raises(HetvizError, match=r"is damaged: [0-9a-f]{12}\. 1 project restored"):
         upkeep.restore(backup, tmp_path / "other")
-    assert upkeep.list_projects(tmp_path / "other") == []
+    assert [project.id for project in upkeep.list_projects(tmp_path / "other")] == [whole]
+    assert not list((tmp_path / "other" / "sessions").glob(".*"))
     (backup / "backup.json").unlink()
     with pytest.raises(HetvizError, match="not a complete backup"):
         upkeep.restore(backup, tmp_path / "other")
     # What is there is never put back over.
     upkeep.back_up(home, tmp_path / "second")
-    assert upkeep.restore(tmp_path / "second", home) == {"restored": 0, "already there": 1}
+    assert upkeep.restore(tmp_path / "second", home) == {"restored": 0, "already there": 2}
 
 
 def age(folder: Path, days: int) -> None:

@@ -75,6 +75,15 @@ def test_reader_queue_allows_configured_number_of_readers(monkeypatch: pytest.Mo
         reader.end()
 
 
+def test_number_of_readers_follows_the_processors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HETVIZ_WORK_READERS", raising=False)
+    numbers = []
+    for processors in (1, 6, 64):
+        monkeypatch.setattr(reader_queue.os, "cpu_count", lambda n=processors: n)
+        numbers.append(reader_queue.n_readers())
+    assert numbers == [2, 3, 4]
+
+
 def test_reader_queue_drops_cancelled_waiters(one: reader_queue.ReaderQueue) -> None:
     first = Reader(one, "ada")
 

@@ -122,6 +122,26 @@ def test_worker_ends_under_other_parent() -> None:
     assert done.returncode == 0
 
 
+def test_memory_of_a_worker_is_limited() -> None:
+    code = (
+        "import os, resource, sys; from hetviz.workers import worker\n"
+        "def tell(_): print(resource.getrlimit(resource.RLIMIT_AS)); sys.exit()\n"
+        "worker.Worker = tell; worker.main(int(sys.argv[1]), os.getppid())"
+    )
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        done = subprocess.run(
+            [sys.executable, "-c", code, str(theirs.fileno())],
+            env={**launch.worker_environment(), "HETVIZ_WORK_MEMORY_MB": "3000"},
+            pass_fds=[theirs.fileno()],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    assert done.stdout == "(3000000000, 3000000000)\n"
+
+
 def test_methods_warm_up(monkeypatch: pytest.MonkeyPatch) -> None:
     done = []
 

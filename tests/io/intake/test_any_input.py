@@ -239,6 +239,9 @@ CORPUS = {
     "tar": ("t.tar", b"a".ljust(257, b"\0") + b"ustar", "unknown-format"),
     "open office": ("t.odt", packed([("mimetype", b""), ("content.xml", b"")]), "unknown-format"),
     "external entity in a graph": ("t.gexf", b'<?xml version="1.0"?>' + OUTSIDE + b"<gexf/>", None),
+    "program": ("t.csv", b"\x7fELF\2\1\1" + bytes(57), None),
+    "program of Windows": ("t.csv", b"MZ\x90\0\3\0\0\0\4\0", "binary"),
+    "line ends only": ("t.csv", b"\r" * 3_000_000, "empty-file"),
     "binary": ("t.csv", b"id,x\n\0\0\0,1\n", "binary"),
 }  # fmt: skip
 

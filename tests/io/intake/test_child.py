@@ -143,11 +143,13 @@ def test_child_has_limits_and_minimal_environment(monkeypatch):
     code = (
         "from hetviz.workers import reader as process; import resource; process.apply_limits(); "
         "print(resource.getrlimit(resource.RLIMIT_AS)[0], "
-        "resource.getrlimit(resource.RLIMIT_CPU)[0]); import time; print(time.process_time())"
+        "resource.getrlimit(resource.RLIMIT_CPU)[0], "
+        "resource.getrlimit(resource.RLIMIT_NOFILE)[1]); import time; print(time.process_time())"
     )
     said = subprocess.run(python(code), env=env, capture_output=True, text=True, check=True)
-    memory, work, begun = said.stdout.split()
+    memory, work, files, begun = said.stdout.split()
     assert int(memory) == process.MAX_MEMORY_BYTES
+    assert int(files) == process._MAX_OPEN_FILES
     # What it took until then does not count.
     assert 0 < int(work) - process.MAX_PROCESSOR_S <= math.ceil(float(begun))
 
