@@ -186,7 +186,8 @@ def _damage(folder: Path) -> list[str]:
         end = whole_lines(content)
     except (OSError, HetvizError) as error:
         return [str(error)]
-    found, named = [], set()
+    found: list[str] = []
+    named: set[str] = set()
     for number, line in enumerate(content[:end].split(b"\n")[:-1], 1):
         entry = _entry(line)
         if entry is None:
