@@ -187,8 +187,7 @@ def serve_with(
             raise RuntimeError(f"the server ended at once:\n{log.read_text()}")
         yield server
     finally:
-        is_running = process.poll() is None
-        if is_running:
+        if process.poll() is None:
             process.send_signal(signal.SIGTERM)
         try:
             process.wait(PATIENCE_S)
@@ -198,7 +197,9 @@ def serve_with(
             process.wait()
             stopped = False
     assert stopped, f"the server did not stop on SIGTERM:\n{log.read_text()}"
-    assert not is_running or process.returncode == 0, log.read_text()
+    # Tests of faults kill it, and Streamlit by itself ends with the signal.
+    codes = (0, -signal.SIGKILL) if "hetviz" in command else (0, -signal.SIGKILL, -signal.SIGTERM)
+    assert process.returncode in codes, log.read_text()
     # Its worker ends when it finds the pipe closed.
     assert wait_until(lambda: not session_members(process.pid), limit_s=grace_s), (
         "the server left processes behind"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import expect
 
@@ -48,11 +49,19 @@ def test_project_file_is_downloaded_and_opened(
 
 def test_second_project_of_a_name_gets_a_number(open_page: Open, server: Server) -> None:
     page = open_page(server.url)
+    sent: list[str | bytes] = []
+
+    def note(frame: str | bytes) -> None:
+        sent.append(frame)
+
+    page.on("websocket", lambda socket: socket.on("framesent", note))
     page.goto("/")
     settled(page)
     rename(page, "Twins")
+    (first,) = parse_qs(urlsplit(page.url).query)["s"]
     listed, title = page.locator(".hv-projects"), page.locator(".st-key-project")
     for number in (2, 3):
+        told = len(sent)
         page.get_by_role("button", name="New project").click()
         expect(title.get_by_text("Emoji and the words")).to_be_visible()
         settled(page)
@@ -63,6 +72,9 @@ def test_second_project_of_a_name_gets_a_number(open_page: Open, server: Server)
         settled(page)
     names = sorted(listed.locator(".name").all_inner_texts())
     assert names == ["Twins", "Twins (2)", "Twins (3)"]
+    # The list stays in the browser: the third project made nothing of it known.
+    assert len(sent) > told
+    assert not any(first in (f if isinstance(f, str) else f.decode("latin-1")) for f in sent[told:])
     # The name that the app chose is no step of its own.
     page.get_by_role("button", name="Undo project name").click()
     expect(title.get_by_text("Emoji and the words")).to_be_visible()

@@ -24,6 +24,7 @@ from hetviz.serve.config import (
     as_environment,
     read_settings,
 )
+from hetviz.workers import confine
 from tests.browser.harness import ROOT, free_port
 from tests.waits import PATIENCE_S, wait_until
 
@@ -100,7 +101,7 @@ def test_container_command_is_healthy(tmp_path: Path) -> None:
         assert subprocess.run([*hetviz, *healthy[1:]], env=env, check=False).returncode == 0
     finally:
         server.terminate()
-        server.wait(30)
+        assert server.wait(30) == 0
     assert subprocess.run([*hetviz, *healthy[1:]], env=env, check=False).returncode != 0
 
 
@@ -116,6 +117,15 @@ def _answer(port: int, host: str) -> int:
         return 0
     finally:
         connection.close()
+
+
+def test_check_states_how_processes_are_confined(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(confine, "available_limits", lambda: {"network": True, "calls": False})
+    assert main(["serve", "--check"]) == 0
+    said = capsys.readouterr().out
+    assert "make maps have a separate network namespace. This system does not support a fil" in said
 
 
 def test_proxies_forward_host_and_websockets() -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from hetviz.serve import front
 from hetviz.serve.config import ServerSettings, read_settings
 from hetviz.serve.front import Front, share_settings
 from tests.browser.harness import free_ports, is_open, serve_with, session_members
@@ -146,6 +147,19 @@ def test_process_that_ends_is_replaced(running: Running) -> None:
     assert process_id(running.get("/n2/")) != killed
     assert number_of(running.get("/n1/")) == 1 and len(running.started) == 3
     assert wait_until(lambda: b" 200 " in running.get("/healthz"))
+
+
+def test_process_that_hangs_is_replaced(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(front, "_CHECK_EVERY_S", 0.1)
+    monkeypatch.setattr(front, "_CHECK_S", 0.5)
+    hanging = process_id(running.get("/n2/"))
+    os.kill(hanging, signal.SIGSTOP)
+    try:
+        assert wait_until(lambda: len(running.started) == 3)
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(hanging, signal.SIGCONT)
+    assert process_id(running.get("/n2/")) != hanging
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel of Linux ends it")

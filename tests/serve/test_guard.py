@@ -13,7 +13,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from hetviz.serve.config import ServerSettings
 from hetviz.serve.guard import RequestGuard, content_policy, is_host_allowed
-from hetviz.serve.records import TextFormatter
+from hetviz.serve.records import JsonFormatter, TextFormatter
 from tests.serve.asgi import Response, ask
 
 KEY = "AbCdEfGhIjKlMnOpQrStUv"
@@ -170,5 +170,6 @@ def test_log_has_one_line_for_each_request() -> None:
         record = logging.LogRecord("hetviz", logging.INFO, "", 0, words, (), None)
         if about is not None:
             record.about = about
-        line = TextFormatter("%(message)s").format(record)
-        assert line.isprintable() and "forged" in line
+        for formatter in (JsonFormatter(), TextFormatter("%(message)s")):
+            line = formatter.format(record)
+            assert line.isprintable() and "forged" in line
