@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -253,6 +254,26 @@ def test_filters_by_number_and_by_text(visit: Visit) -> None:
     assert "emoji: number of keywords from 4 to 9" in chip(app, "unfilter-0")
     press(app, "unfilter")
     assert workspace_of(app).state.filters == ()
+
+
+def test_filter_by_days_counts_both_ends(visit: Visit) -> None:
+    app = visit()
+    sent = "id,sent,pages\n" + "".join(
+        f"l{k},1997-{1 + k // 28:02d}-{1 + k % 28:02d},{k % 7}\n" for k in range(84)
+    )
+    app.file_uploader[0].set_value([("letters.csv", sent.encode(), "text/csv")]).run()
+    app = go(press(app, "go-on"), "map")
+    app.selectbox(key="filter-column-letters").set_value("sent").run()
+    assert app.button(key="add-filter").disabled
+    app.date_input(key="filter-letters-sent-From").set_value(date(1997, 2, 1)).run()
+    app.date_input(key="filter-letters-sent-To").set_value(date(1997, 1, 1)).run()
+    assert "The last day is before the first." in html_of(app)
+    assert app.button(key="add-filter").disabled
+    # The press leaves the field, so both arrive together.
+    app.date_input(key="filter-letters-sent-To").set_value(date(1997, 2, 10)).run()
+    press(app, "add-filter")
+    assert "Shown 10 of 84" in html_of(app)
+    assert "sent from 1997-02-01 to 1997-02-10" in chip(app, "unfilter-0")
 
 
 def test_filter_finds_missing_values(visit: Visit) -> None:

@@ -13,6 +13,9 @@ const MOVED_PX = 3;
 /** Filter that lets all rows pass. */
 export const NO_FILTER = { values: [], low: null, high: null, missing: false };
 
+/** @param {number} days since 1970 */
+const dayText = (days) => new Date(Math.floor(days) * 864e5).toISOString().slice(0, 10);
+
 export class ChartAxis {
   /** @param {ChartSpec} spec @param {CodedColumn} column */
   constructor(spec, column) {
@@ -20,6 +23,8 @@ export class ChartAxis {
     this.column = column;
     /** @type {[number, number] | null} First and last code of the brush. */
     this.range = null;
+    /** @type {[number | null, number | null]} Days of a filter that can end within a bar. */
+    this.days = [null, null];
     const isBins = spec.kind === "bins";
     this.lows = isBins ? spec.lows : spec.values.map(Number);
     this.highs = isBins ? spec.highs : this.lows;
@@ -48,10 +53,12 @@ export class ChartAxis {
   receive(filters) {
     const { lows, highs, present, spec } = this;
     this.range = null;
+    this.days = [null, null];
     for (const { kind, low, high, values } of filters) {
       let codes = /** @type {number[]} */ ([]);
       if (kind === "range") codes = present.filter((k) => (low === null || Number(highs[k]) >= low) && (high === null || Number(lows[k]) <= high));
       else if (kind === "values") codes = values.map((value) => spec.values.indexOf(value)).filter((k) => k >= 0);
+      if (spec.time) this.days = [low, high];
       if (codes.length) this.range = [Math.min(...codes), Math.max(...codes)];
     }
   }
@@ -66,6 +73,7 @@ export class ChartAxis {
 
   /** Cover what another chart of the column lets pass. @param {Uint8Array | null} allowed */
   follow(allowed) {
+    this.days = [null, null];
     const inside = allowed ? allowed.subarray(0, this.column.n) : new Uint8Array(0);
     this.range = inside.includes(1) ? [inside.indexOf(1), inside.lastIndexOf(1)] : null;
   }
@@ -81,6 +89,7 @@ export class ChartAxis {
 
   /** @param {[number, number] | null} range */
   setRange(range) {
+    this.days = [null, null];
     // A brush over all codes would exclude only items without a value.
     this.range = range && range[0] <= 0 && range[1] >= this.column.n - 1 ? null : range;
   }
@@ -97,7 +106,8 @@ export class ChartAxis {
     if (!this.range) return "";
     const [first, last] = this.range;
     const inside = this.present.filter((k) => k >= first && k <= last);
-    const [start, end] = [this.starts[inside[0]], this.ends[inside[inside.length - 1]]];
+    const [start, end] = [this.starts[inside[0]], this.ends[inside[inside.length - 1]]]
+      .map((text, k) => (this.days[k] === null ? text : dayText(/** @type {number} */ (this.days[k]))));
     return !inside.length ? "no items" : start === end ? start : `${start} to ${end}`;
   }
 

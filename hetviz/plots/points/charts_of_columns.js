@@ -138,10 +138,12 @@ class ColumnChart extends ChartCard {
 
   count() {
     const { column } = this;
-    const { counts, n } = column;
+    const { counts, n, start, codes, links } = column;
     const { allowed } = this.axes[0];
-    let shown = allowed ? 0 : sum(counts, n + 1);
-    if (allowed) for (let code = 0; code <= n; code++) if (allowed[code]) shown += counts[code];
+    let shown = 0;
+    // A filter that is not of this chart can end within a bar.
+    if (!links) for (const isShown of this.dock.crossfilter.shown.subarray(start, start + codes.length)) shown += isShown;
+    else for (let code = 0; code <= n; code++) if (!allowed || allowed[code]) shown += counts[code];
     this.writeCount(shown, column.total);
   }
 

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 
 import streamlit as st
 
@@ -15,7 +16,7 @@ from hetviz.data import Filter, HeteroData, passing
 from hetviz.data.queries.filters import filters_for_rows
 from hetviz.features.columns.types import Column
 from hetviz.plots.colour import display_name
-from hetviz.plots.filter_text import filter_words, value_text
+from hetviz.plots.filter_text import filter_words, number_text, value_text
 from hetviz.ui.item import item_text
 from hetviz.ui.map import value_chart
 from hetviz.ui.map_data import layers
@@ -24,6 +25,8 @@ from hetviz.ui.shell.page_state import state_of
 from hetviz.workspace import SetFilters, State
 
 _MAX_CHIP_CHARS = 60
+_EPOCH = date(1970, 1, 1)
+_TO_MIDNIGHT = 1.0 - 1e-6
 
 
 @dataclass
@@ -115,6 +118,7 @@ def _filter_form(state: State, data: HeteroData) -> None:
     coloured = _choose_coloured_column(state, data)
     name = names[0]
     if len(names) > 1:
+        _send_value("filter-dataset")
         name = st.selectbox("Dataset", names, key="filter-dataset")
     no_columns = f"{capital(name)} has no columns to filter by. Select items on the map instead."
     columns = item_text.choosable_columns(data, name, no_columns, "filter")
@@ -123,6 +127,7 @@ def _filter_form(state: State, data: HeteroData) -> None:
     key = f"filter-column-{name}"
     if key not in st.session_state and coloured is not None and coloured[0] == name:
         st.session_state[key] = coloured[1]
+    _send_value(key)
     title = st.selectbox("Column", list(columns), format_func=display_name, key=key)
     column = columns[title]
     key = f"filter-{name}-{title}"
@@ -131,21 +136,28 @@ def _filter_form(state: State, data: HeteroData) -> None:
     chart = None if bins is None else st.container(key="filter-chart", gap="xsmall")
     if bins is not None and column.kind == "number":
         new_filter = _range_filter(key, name, title, column, bins.low, bins.high)
+    elif bins is not None and column.kind == "date":
+        new_filter = _date_filter(key, name, title, column, bins.low, bins.high)
     else:
         new_filter = _value_filter(key, data, name, title, column)
     added = [] if new_filter is None else [new_filter]
     with st.container(key="primary_filter"):
-        st.button(
-            "Add this filter",
-            type="primary",
-            key="add-filter",
-            disabled=not added,
-            on_click=_set_filters,
-            args=([*state.filters, *added],),
-        )
+        # A field that the press leaves is read first, which arguments of the press would miss.
+        if (
+            st.button("Add this filter", type="primary", key="add-filter", disabled=not added)
+            and added
+        ):
+            _set_filters([*state.filters, *added])
+            st.rerun()
     with chart or st.container(key="filter-chart", gap="xsmall"):
         active = [item for item in state.filters if (item.dataset, item.column) == (name, title)]
         value_chart.show_values(data, name, column, [*active, *added])
+
+
+def _send_value(key: str) -> None:
+    """Send a value again that was set while the form was not drawn, which shows the first one."""
+    if key in st.session_state:
+        st.session_state[key] = st.session_state[key]
 
 
 def _choose_coloured_column(state: State, data: HeteroData) -> tuple[str, str] | None:
@@ -200,6 +212,41 @@ def _range_filter(
     if bottom is None and top is None and (missing or not column.n_missing):
         return None
     return Filter(name, title, "range", low=bottom, high=top, missing=missing)
+
+
+def _date_filter(
+    key: str, name: str, title: str, column: Column, low: float, high: float
+) -> Filter | None:
+    """Ask for the first and the last day."""
+    first, last = (date.fromisoformat(number_text(end, "date")) for end in (low, high))
+    with st.container(horizontal=True):
+        start, end = (
+            st.date_input(
+                label,
+                day,
+                min_value=first,
+                max_value=last,
+                format="YYYY-MM-DD",
+                key=f"{key}-{label}",
+            )
+            for label, day in (("From", first), ("To", last))
+        )
+    missing = _include_missing(key, column)
+    if start == first and end == last and (missing or not column.n_missing):
+        return None
+    if end < start:
+        theme.show_note("The last day is before the first.")
+        return None
+    # Times of the last day count, too.
+    bottom, top = (float((day - _EPOCH).days) for day in (start, end))
+    return Filter(
+        name,
+        title,
+        "range",
+        low=None if start == first else bottom,
+        high=None if end == last else top + _TO_MIDNIGHT,
+        missing=missing,
+    )
 
 
 def _include_missing(key: str, column: Column) -> bool:
