@@ -164,6 +164,11 @@ def test_group_panel_shows_counts_and_differences(visit: Visit) -> None:
     assert "<b>◆ 1</b> of 621 keywords" in text
     assert "<td>Group: Food drink</td><td>100 %</td><td>0 %</td>" in text
     assert "<span>Links to other items</span>" in text
+    # Items of several datasets have no links of one kind to count.
+    assert "What they link to most" not in text
+    of_food = html_of(pick(app, *food))
+    assert "What they link to most" in of_food
+    assert '<th scope="col">keywords</th>' in of_food
     assert text.count('<div title="') == 30
 
 

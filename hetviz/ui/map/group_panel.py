@@ -9,21 +9,25 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
+from hetviz._text import join_words
 from hetviz._types import Bools, Ints
 from hetviz.data import HeteroData
-from hetviz.data.queries.rows import links_touching
+from hetviz.data.queries.rows import linked_counts, links_touching
+from hetviz.features.relations.user_links import USER_LINK_KINDS
 from hetviz.io.bundle.coordinates import rows_csv
 from hetviz.metrics.contrast import MIN_ITEMS, Difference, find_differences
 from hetviz.plots.colour import display_name
 from hetviz.plots.filter_text import number_text, value_text
 from hetviz.plots.palette import shape_of
 from hetviz.ui.item import item_chip, item_text
+from hetviz.ui.item.item import find_item
 from hetviz.ui.map import filters, map_reasons, new_map
 from hetviz.ui.shell import selection, session, theme
 from hetviz.ui.widgets.select_buttons import show_select_button
 from hetviz.workspace import State
 
 _MAX_ITEMS_SHOWN = 30
+_MAX_LINKED_SHOWN = 4
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,7 @@ def show_group(
         map_reasons.show_pair(state, state.run, int(rows[0]), int(rows[1]))
     shown = filters.shown_rows(state)
     _show_differences(data, rows, shown, map_reasons.axes_of(state))
+    _show_linked_counts(data, rows)
     _show_links(state, data, rows)
     theme.show_section("Items", f"first {_MAX_ITEMS_SHOWN}" if len(rows) > _MAX_ITEMS_SHOWN else "")
     item_chip.show_named(data, rows[:_MAX_ITEMS_SHOWN].tolist())
@@ -201,6 +206,50 @@ def _find_differences(data: HeteroData, name: str, mask: Bools, among: Bools) ->
         data,
         lambda: find_differences(item_text.columns_of(data, name), mask, among=among),
     )
+
+
+def _show_linked_counts(data: HeteroData, rows: Ints) -> None:
+    """Show what the links of items of one dataset lead to most, also through other datasets."""
+    names = [name for name, span in data.offsets.items() if span.start <= rows[0] < span.stop]
+    span = data.offsets[names[0]]
+    if rows.max() >= span.stop or rows.min() < span.start:
+        return
+    chosen = np.zeros(len(data[names[0]]), dtype=bool)
+    chosen[rows - span.start] = True
+    mark = hashlib.sha256(chosen.tobytes()).hexdigest()
+    linked = session.get_or_compute(
+        ("linked counts", id(data), names[0], mark),
+        data,
+        lambda: linked_counts(data, names[0], chosen, USER_LINK_KINDS),
+    )
+    # Where each item has one link, none is linked most.
+    linked = [each for each in linked if each.counts.max(initial=0.0) > 1]
+    if not linked:
+        return
+    theme.show_section("What they link to most", "here and elsewhere")
+    for each in linked:
+        *between, name = each.path[1:]
+        total, others = each.counts.sum(), each.others.sum()
+        top = np.argsort(-each.counts, kind="stable")[:_MAX_LINKED_SHOWN]
+        titles = [find_item(data, data.offsets[name].start + int(row)).title for row in top]
+        theme.show_table(
+            [
+                f"{name} through {join_words(between)}" if between else name,
+                "links",
+                "here",
+                "elsewhere",
+            ],
+            [
+                [
+                    title,
+                    f"{int(each.counts[row]):,}",
+                    item_text.share_text(each.counts[row] / total),
+                    item_text.share_text(each.others[row] / others) if others else "",
+                ]
+                for title, row in zip(titles, top.tolist(), strict=True)
+                if each.counts[row]
+            ],
+        )
 
 
 def _difference_row(prefix: str, difference: Difference) -> list[str]:

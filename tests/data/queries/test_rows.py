@@ -7,7 +7,7 @@ import pytest
 from hetviz.data import Comparisons, Dataset, HeteroData, Links
 from hetviz.data.joins import matching as m
 from hetviz.data.joins.matching import match_by_key
-from hetviz.data.queries.rows import links_touching, select_rows
+from hetviz.data.queries.rows import linked_counts, links_touching, select_rows
 from hetviz.errors import DataError
 
 
@@ -28,6 +28,24 @@ def test_links_touching_orients_links() -> None:
     assert both.group.tolist() == [0, 1]
     assert both.leads_to().tolist() == [3]
     assert len(links_touching(example(), [])) == 0
+
+
+def test_linked_counts_follow_chains_of_links() -> None:
+    sizes = {"customers": 3, "orders": 4, "products": 2, "kinds": 2, "alone": 1}
+    datasets = [Dataset(name, [f"{name}{k}" for k in range(n)]) for name, n in sizes.items()]
+    links = [
+        Links("orders", "customers", [0, 1, 2, 3], [0, 0, 1, 2]),
+        Links("orders", "products", [0, 0, 1, 2, 3], [0, 1, 1, 1, 0], [1, 0.5, 1, 1, -1]),
+        Links("products", "kinds", [0, 1], [1, 0]),
+        Links("customers", "kinds", [0], [1], kind="said"),
+    ]
+    data = HeteroData(datasets, links)
+    found = linked_counts(data, "customers", np.array([True, False, True]), ["said"])
+    assert [(each.path[1:], each.counts.tolist(), each.others.tolist()) for each in found] == [
+        (("orders",), [1, 1, 0, 1], [0, 0, 1, 0]),
+        (("orders", "products"), [1, 2], [0, 1]),
+        (("orders", "products", "kinds"), [2, 1], [1, 0]),
+    ]
 
 
 def with_keys(left: list[object], right: list[object]) -> HeteroData:
