@@ -6,6 +6,8 @@ import re
 import runpy
 import sys
 import tomllib
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -80,6 +82,24 @@ def test_server_lock_has_versions_of_tests() -> None:
     assert {name: server[name] for name in server.keys() & tested} == {
         name: tested[name] for name in server.keys() & tested
     }
+
+
+def test_server_lock_has_all_that_its_packages_need() -> None:
+    server, missing = pins("requirements-server.txt"), []
+    # The lock is made for this.
+    linux = {"extra": "", "python_version": "3.11", "python_full_version": "3.11.0"}
+    linux |= {"sys_platform": "linux", "platform_system": "Linux", "platform_machine": "x86_64"}
+    for name, version in server.items():
+        with suppress(PackageNotFoundError):
+            package = distribution(name)
+            if Version(package.version) != version:
+                continue
+            for need in map(Requirement, package.requires or []):
+                if need.marker is None or need.marker.evaluate(linux):
+                    found = server.get(canonicalize_name(need.name))
+                    if found is None or found not in need.specifier:
+                        missing.append(f"{name}: {need}")
+    assert missing == []
 
 
 def test_server_lock_is_hashed() -> None:
