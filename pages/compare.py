@@ -3,9 +3,8 @@
 import streamlit as st
 
 from hetviz.ui.compare import leaderboard, method_table, settings_search, side_by_side
-from hetviz.ui.shell import recent, session, theme
+from hetviz.ui.shell import navigation, recent, session, theme
 from hetviz.ui.shell.comparison_results import COMPARE
-from hetviz.ui.shell.paths import PAGES
 from hetviz.ui.widgets import progress
 
 VIEWS = ["Methods", "Settings"]
@@ -16,7 +15,7 @@ if state.data is None:
     theme.show_headline(
         "Nothing to compare yet", "Open a sample or your own files on the Start page."
     )
-    st.page_link(PAGES / "start.py", label="To the Start page", query_params=session.url_params())
+    navigation.show_link("start", "To the Start page")
     st.stop()
 
 finding = state.findings.get(COMPARE)

@@ -4,8 +4,7 @@ import streamlit as st
 
 from hetviz.ui.data import dataset_card, join_panel, new_version, open_tables
 from hetviz.ui.reading import join_choice, upload
-from hetviz.ui.shell import recent, session, theme
-from hetviz.ui.shell.paths import PAGES
+from hetviz.ui.shell import navigation, recent, session, theme
 
 state = session.workspace().state
 staged = upload.staged_files()
@@ -19,9 +18,7 @@ elif state.data is None:
         "What do you want to map?", "Drop files here, or open a sample on the Start page."
     )
     upload.drop_zone("Your own files", fresh=True)
-    st.page_link(
-        PAGES / "start.py", label="Samples on the Start page", query_params=session.url_params()
-    )
+    navigation.show_link("start", "Samples on the Start page")
 else:
     links = sum(map(len, state.data.links))
     counts = [f"{len(dataset):,} {name}" for name, dataset in state.data.datasets.items()]
@@ -30,7 +27,7 @@ else:
         theme.show_headline("What is in your data?", f"{contents} {state.description}".strip())
         with st.container(key="primary_map", width="content"):
             if st.button("Open the map" if state.run else "Make a map", type="primary"):
-                st.switch_page(PAGES / "map.py", query_params=session.url_params())
+                navigation.go_to("map")
     left, right = st.columns([2.6, 1], gap="large")
     with left:
         open_tables.show_tables(state)

@@ -3,8 +3,7 @@
 import streamlit as st
 
 from hetviz.ui.reading import upload
-from hetviz.ui.shell import recent, session, theme
-from hetviz.ui.shell.paths import PAGES
+from hetviz.ui.shell import navigation, recent, session, theme
 from hetviz.ui.start import gallery, project_file
 
 failed_upload = project_file.open_dropped_project()
@@ -44,5 +43,5 @@ else:
             with st.container(key="primary_map", width="content"):
                 label = "Open this map" if state.run else "Make a map"
                 if st.button(label, type="primary"):
-                    st.switch_page(PAGES / "map.py", query_params=session.url_params())
+                    navigation.go_to("map")
             gallery.show_legend(state, [])

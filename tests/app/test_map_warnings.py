@@ -174,7 +174,7 @@ def test_all_warning_kinds_are_tested() -> None:
     with pytest.raises(ValueError, match="either an action or a page"):
         MapWarning("note", "Something is amiss.", "Look")
     with pytest.raises(ValueError, match="either an action or a page"):
-        MapWarning("note", "Something is amiss.", "Look", print, "data.py")
+        MapWarning("note", "Something is amiss.", "Look", print, "data")
 
 
 @pytest.mark.parametrize("kind", get_args(WarningKind))

@@ -30,8 +30,12 @@ LEANS_ON = {
         "_on_scriptrunner_event",
         "_handle_scriptrunner_event_on_event_loop",
         "_call_soon_on_event_loop",
+        "flush_browser_queue",
     },
     "streamlit.runtime.memory_media_file_storage": {"_calculate_file_id"},
+    "streamlit.proto.ForwardMsg_pb2.ForwardMsg": set(),
+    "streamlit.runtime.runtime.Runtime": {"_send_message"},
+    "streamlit.runtime.session_manager.ActiveSessionInfo": set(),
     "streamlit.runtime.scriptrunner_utils.script_requests.ScriptRequestType": {"STOP"},
     "streamlit.runtime.scriptrunner.RerunData": set(),
     "streamlit.runtime.scriptrunner.ScriptRunner": set(),
@@ -88,6 +92,7 @@ def test_sessions_and_their_runner_have_what_is_changed_in_them() -> None:
     import streamlit as st
     from streamlit.runtime.app_session import AppSession
     from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
+    from streamlit.runtime.runtime import Runtime
     from streamlit.runtime.scriptrunner import RerunData, ScriptRunner
     from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests
     from streamlit.runtime.state import SafeSessionState, SessionState
@@ -103,6 +108,9 @@ def test_sessions_and_their_runner_have_what_is_changed_in_them() -> None:
     session = inspect.getsource(AppSession)
     assert all(f"self.{name}" in session for name in ("_scriptrunner", "_event_loop"))
     assert "self._browser_queue = ForwardMsgQueue" in session
+    assert "self._message_enqueued_callback:" in session
+    loop = inspect.getsource(Runtime._loop_coroutine)
+    assert "for msg in msg_list:" in loop and "self._send_message(active_session_info, msg)" in loop
     assert "self._delta_index_map" in inspect.getsource(ForwardMsgQueue)
     assert {"widget_states", "is_auto_rerun"} <= set(inspect.signature(RerunData).parameters)
     assert callable(st.components.v2.component)

@@ -15,9 +15,8 @@ from hetviz.ui.evidence import dialog
 from hetviz.ui.jobs.jobs import JOBS, Kind
 from hetviz.ui.map.component import component
 from hetviz.ui.map_data import worker_results
-from hetviz.ui.shell import background, people, session, sharing, theme
+from hetviz.ui.shell import background, navigation, people, session, sharing, theme
 from hetviz.ui.shell.page_state import page_state, project_id
-from hetviz.ui.shell.paths import PAGES
 from hetviz.workers import reader as process
 from hetviz.workspace import SESSIONS, EndJob, PendingJob, SetTitle, Workspace
 from hetviz.workspace.store.blobs import MAX_BYTES, MAX_CACHE_BYTES
@@ -67,11 +66,7 @@ def show_top_bar(place: str) -> list[tuple[str, str]]:
         with st.container(horizontal=True, key="places", gap=None, width="content"):
             for name in PLACES:
                 with st.container(key=f"place-{name}", width="content"):
-                    st.page_link(
-                        PAGES / f"{name}.py",
-                        label=name.capitalize(),
-                        query_params=session.url_params(),
-                    )
+                    navigation.show_link(name, name.capitalize())
         st.html('<div class="hv-find-host"></div>', width="content")
         soon = (
             background.running_job()
@@ -132,11 +127,8 @@ def _show_project(workspace: Workspace, is_review: bool) -> None:
                 on_change=_rename_project,
                 args=(key,),
             )
-        here = session.url_params()
-        st.page_link(
-            PAGES / "start.py", label="Start: all projects, or a new one", query_params=here
-        )
-        st.page_link(PAGES / "export.py", label="Save as a file", query_params=here)
+        navigation.show_link("start", "Start: all projects, or a new one")
+        navigation.show_link("export", "Save as a file")
         if SESSIONS.is_durable:
             saved = '<span class="hv-saved" title="Every step is saved on disk.">'
             st.html(f"{saved}Saved</span>")

@@ -8,9 +8,8 @@ from hetviz.ui.app import panel
 from hetviz.ui.map import filters, history, stories
 from hetviz.ui.map import new_map as maker
 from hetviz.ui.map_data import layers
-from hetviz.ui.shell import background, recent, session, theme
+from hetviz.ui.shell import background, navigation, recent, session, theme
 from hetviz.ui.shell.page_state import page_state, state_of
-from hetviz.ui.shell.paths import PAGES
 from hetviz.ui.statements import bar
 from hetviz.ui.widgets import failure
 from hetviz.ui.widgets.folded import Opened, needs_content
@@ -25,9 +24,7 @@ def show_map_page(tab: str | None = None) -> None:
             theme.show_headline(
                 "Nothing to map yet", "Open a sample or your own files on the Start page."
             )
-            st.page_link(
-                PAGES / "start.py", label="To the Start page", query_params=session.url_params()
-            )
+            navigation.show_link("start", "To the Start page")
         return
     arrived, page_state().arrived = page_state().arrived, False
     if arrived:

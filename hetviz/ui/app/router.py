@@ -6,9 +6,8 @@ import streamlit as st
 
 from hetviz.errors import HetvizError
 from hetviz.ui.app import frame, panel, view
-from hetviz.ui.shell import people, recent, session, theme
+from hetviz.ui.shell import navigation, people, recent, session, theme
 from hetviz.ui.shell.page_state import page_state
-from hetviz.ui.shell.paths import PAGES
 from hetviz.ui.statements import actions
 from hetviz.workers import queue as reader_queue
 from hetviz.workspace import SESSIONS
@@ -16,41 +15,7 @@ from hetviz.workspace import SESSIONS
 st.set_page_config(page_title="hetviz", page_icon=theme.icon_address(), layout="wide")
 
 
-def _to_start() -> None:
-    st.switch_page(PAGES / "start.py", query_params=session.url_params())
-
-
-page = st.navigation(
-    [
-        # The first page has no name in its address, but /start works as well.
-        st.Page(_to_start, title="To the start", url_path="start", visibility="hidden"),
-        st.Page(
-            PAGES / "start.py", title="Start", icon=":material/home:", url_path="home", default=True
-        ),
-        st.Page(PAGES / "data.py", title="Data", icon=":material/table:", url_path="data"),
-        st.Page(
-            PAGES / "guidance.py", title="Guidance", icon=":material/rule:", url_path="guidance"
-        ),
-        st.Page(PAGES / "map.py", title="Map", icon=":material/bubble_chart:", url_path="map"),
-        st.Page(
-            PAGES / "compare.py", title="Compare", icon=":material/compare:", url_path="compare"
-        ),
-        st.Page(
-            PAGES / "clusters.py",
-            title="Clusters",
-            icon=":material/workspaces:",
-            url_path="clusters",
-        ),
-        st.Page(
-            PAGES / "predict.py",
-            title="Predict",
-            icon=":material/online_prediction:",
-            url_path="predict",
-        ),
-        st.Page(PAGES / "export.py", title="Export", icon=":material/download:", url_path="export"),
-    ],
-    position="hidden",
-)
+page = st.navigation(navigation.pages(), position="hidden")
 people.require_login()
 project = session.session_id(resumes=page.url_path != "")
 if not SESSIONS.is_own(project):
@@ -70,7 +35,7 @@ target = page_state().go_to
 if target is not None:
     # Dropped on arrival only: the run that switches the page may be interrupted.
     if frame.PLACE_OF.get(page.url_path) != target:
-        st.switch_page(PAGES / f"{target}.py", query_params=session.url_params())
+        navigation.go_to(target)
     if target == "map":
         panel.open_tab("Item")
     page_state().go_to = None

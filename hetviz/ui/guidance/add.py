@@ -22,8 +22,7 @@ from hetviz.metrics.conflicts.conflicts import find_new_conflicts
 from hetviz.ui.guidance import sentences
 from hetviz.ui.item import item_text
 from hetviz.ui.item.item import find_item
-from hetviz.ui.shell import session, theme
-from hetviz.ui.shell.paths import PAGES
+from hetviz.ui.shell import navigation, session, theme
 from hetviz.ui.statements import commands
 from hetviz.workspace import Command, SetLabels
 from hetviz.workspace.commands.guidance import statement_command
@@ -79,11 +78,7 @@ def _link_form(data: HeteroData) -> None:
     _warn_of_conflict(data, links)
     command = statement_command(data, links, note=note.strip()) if links else None
     _submit_button("Add the link", "add-link", command)
-    st.page_link(
-        PAGES / "data.py",
-        label="Link many by a shared key, on the Data page",
-        query_params=session.url_params(),
-    )
+    navigation.show_link("data", "Link many by a shared key, on the Data page")
 
 
 def _comparison_form(data: HeteroData) -> None:

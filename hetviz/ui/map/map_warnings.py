@@ -15,8 +15,7 @@ from hetviz.data.queries.reach import LinkWarning, Reach, link_reach
 from hetviz.plots.colour import colour_options
 from hetviz.plots.planar import unconnected_note
 from hetviz.ui.map_data import parts
-from hetviz.ui.shell import background, selection, session, theme
-from hetviz.ui.shell.paths import PAGES
+from hetviz.ui.shell import background, navigation, selection, session, theme
 from hetviz.workspace import (
     Act,
     ChooseRun,
@@ -57,7 +56,7 @@ class MapWarning:
     text: str
     label: str
     action: Callable[[], None] | None = None
-    page: str = ""  # File of a page, if there is no `action`
+    page: str = ""  # Name of a page, if there is no `action`
     subject: str = ""  # Distinguishes warnings of the same kind
     evidence: str = ""  # Key of the rows behind the text
 
@@ -72,11 +71,7 @@ def show_warnings(warnings: Iterable[MapWarning], place: str = "") -> None:
         text = theme.evidence_html(theme.escape_html(warning.text), warning.evidence)
         st.html(f'<div class="hv-conflict"><p>{text}</p></div>')
         if warning.action is None:
-            st.page_link(
-                PAGES / warning.page,
-                label=theme.escape_markdown(warning.label),
-                query_params=session.url_params(),
-            )
+            navigation.show_link(warning.page, theme.escape_markdown(warning.label))
         else:
             key = "-".join(filter(None, ("mend", warning.kind, warning.subject, place)))
             st.button(theme.escape_markdown(warning.label), key=key, on_click=warning.action)
@@ -197,7 +192,7 @@ def make_map_again() -> None:
 def _unjoined_warnings(state: State, run: MapResult) -> list[MapWarning]:
     embedding = state.embedding(run)
     texts = [] if embedding is None else unconnected_note(embedding, state.view.hidden)
-    return [MapWarning("unjoined", text, "Link them", page="data.py") for text in texts]
+    return [MapWarning("unjoined", text, "Link them", page="data") for text in texts]
 
 
 def _unplaced_warnings(state: State, run: MapResult, reported: Collection[str]) -> list[MapWarning]:
@@ -306,7 +301,7 @@ def _settings(method: str, params: Mapping[str, Any]) -> dict[str, Any]:
 
 def _enlarged_warnings(state: State, run: MapResult) -> list[MapWarning]:
     return [
-        MapWarning("enlarged", text, "Try another method", page="compare.py")
+        MapWarning("enlarged", text, "Try another method", page="compare")
         for text in parts.get_geometry(state, run).notes
     ]
 
@@ -314,9 +309,9 @@ def _enlarged_warnings(state: State, run: MapResult) -> list[MapWarning]:
 def _note_warnings(figures: Mapping[str, Any]) -> list[MapWarning]:
     early = set(figures.get("unsettled", ()))
     return [
-        MapWarning("unsettled", str(text), "Try another method", page="compare.py")
+        MapWarning("unsettled", str(text), "Try another method", page="compare")
         if text in early
-        else MapWarning("note", str(text), "See the data", page="data.py")
+        else MapWarning("note", str(text), "See the data", page="data")
         for text in figures.get("notes", ())
     ]
 

@@ -13,9 +13,8 @@ from hetviz._types import Ints
 from hetviz.data import HeteroData
 from hetviz.features.map_columns import coordinate_columns, number_columns
 from hetviz.ui.map import periods
-from hetviz.ui.shell import background, session, theme
+from hetviz.ui.shell import background, navigation, session, theme
 from hetviz.ui.shell.page_state import state_of
-from hetviz.ui.shell.paths import PAGES
 from hetviz.ui.widgets import weights
 from hetviz.ui.widgets.folded import needs_content
 from hetviz.ui.widgets.param_form import param_form
@@ -212,8 +211,8 @@ def show_no_map(state: State) -> None:
             "A map needs links, or at least two items that differ in a column of numbers or words. "
             "Add a file on the Data page, or open other data on the Start page.",
         )
-        st.page_link(PAGES / "data.py", label="Add a file", query_params=session.url_params())
-        st.page_link(PAGES / "start.py", label="Open other data", query_params=session.url_params())
+        navigation.show_link("data", "Add a file")
+        navigation.show_link("start", "Open other data")
 
 
 def _held_out_share(data: HeteroData) -> float:

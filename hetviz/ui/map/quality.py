@@ -16,8 +16,7 @@ from hetviz.metrics.measure_names import (
     score_text,
 )
 from hetviz.ui.map import balance, map_warnings
-from hetviz.ui.shell import session, theme
-from hetviz.ui.shell.paths import PAGES
+from hetviz.ui.shell import navigation, theme
 from hetviz.ui.widgets import charts, diagnostics
 from hetviz.workspace import MapResult, State
 
@@ -33,7 +32,7 @@ def show_quality(state: State, run: MapResult) -> None:
     if figures.get("choice"):
         theme.show_section("Why this method")
         theme.show_note(str(figures["choice"]))
-        st.page_link(PAGES / "compare.py", label="Try another", query_params=session.url_params())
+        navigation.show_link("compare", "Try another")
     links = sum(int((group.weight > 0).sum()) for group in state.data.links)
     if figures["curves"] or figures.get("kinds"):
         # The map of a period has only some of the links.
@@ -45,10 +44,8 @@ def show_quality(state: State, run: MapResult) -> None:
         theme.show_note(
             f"{charts.curve_sentence(curves, kind)} {best}".rstrip(), charts.curve_evidence(kind)
         )
-        st.page_link(
-            PAGES / "guidance.py",
-            label="Links that are far apart, and what fixing them would take",
-            query_params=session.url_params(),
+        navigation.show_link(
+            "guidance", "Links that are far apart, and what fixing them would take"
         )
     else:
         theme.show_section("Quality")

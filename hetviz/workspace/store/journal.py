@@ -11,6 +11,7 @@ import json
 import os
 import sys
 import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -43,6 +44,8 @@ CUT = (
     "out, and kept beside the log."
 )
 
+# A page asks some 40 times, and each look at the disk lets other threads go first.
+LOOK_AGAIN_S = 0.5
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
 
 
@@ -67,6 +70,7 @@ class Journal:
         self._fd = -1
         self._size = 0
         self._has_remains = False
+        self._in_place_until = 0.0
         # A file that is being written is longer than what was confirmed.
         self._lock = threading.RLock()
         self.lines: list[bytes] = []
@@ -83,22 +87,31 @@ class Journal:
                 if self.lines:
                     self.close()
                     raise InUse("Another hetviz has changed this project. Restart hetviz.")
-            if not self.is_in_place:
+            if not self._look():
                 raise ReplacedError(REPLACED)
             self._write(line)
 
     @property
     def is_in_place(self) -> bool:
-        """Whether the open file is still the one on disk, and as long as it was written."""
+        """Whether the open file is still the one on disk, or was half a second ago at most."""
+        return time.monotonic() < self._in_place_until or self._look()
+
+    def _look(self) -> bool:
         with self._lock:
             if self._fd < 0:
                 return True
+            self._in_place_until = 0.0
             try:
                 here, there = os.fstat(self._fd), os.stat(self._path)
             except OSError:
                 return False
             size = self._size + len(self.rest)
-            return os.path.samestat(here, there) and (self._has_remains or here.st_size == size)
+            if not os.path.samestat(here, there):
+                return False
+            if not self._has_remains and here.st_size != size:
+                return False
+            self._in_place_until = time.monotonic() + LOOK_AGAIN_S
+            return True
 
     def close(self) -> None:
         """Close the file and release the lock."""

@@ -173,7 +173,10 @@ def appended(path: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [deleted, folder_deleted, restored, truncated, appended])
-def test_step_into_replaced_file_is_refused(path: Path, change: Callable[[Path], None]) -> None:
+def test_step_into_replaced_file_is_refused(
+    path: Path, change: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal_module, "LOOK_AGAIN_S", 0.0)
     write_entries(path, {"op": "a"})
     journal = Journal(path)
     journal.append({"op": "b"})
@@ -354,6 +357,7 @@ def test_large_blob_is_error(tmp_path: Path) -> None:
 def test_file_is_in_place_while_another_thread_writes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(journal_module, "LOOK_AGAIN_S", 0.0)
     journal = Journal(tmp_path / "journal.jsonl")
     journal.append({"op": "first"})
     is_written, may_end, answers = threading.Event(), threading.Event(), []
