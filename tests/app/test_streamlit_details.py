@@ -40,7 +40,7 @@ LEANS_ON = {
     "streamlit.runtime.scriptrunner.RerunData": set(),
     "streamlit.runtime.scriptrunner.ScriptRunner": set(),
     "streamlit.runtime.scriptrunner.ScriptRunnerEvent": {"ENQUEUE_FORWARD_MSG"},
-    "streamlit.runtime.state.SafeSessionState": {"on_script_will_rerun"},
+    "streamlit.runtime.state.SafeSessionState": {"on_script_will_rerun", "filtered_state"},
     "streamlit.runtime.state.SessionState": {"_widget_changed"},
     "streamlit.web.server.starlette.starlette_app_utils.decode_xsrf_token_string": set(),
     "streamlit.web.server.starlette.starlette_app_utils.generate_xsrf_token_string": set(),
@@ -102,6 +102,7 @@ def test_sessions_and_their_runner_have_what_is_changed_in_them() -> None:
     assert hasattr(state._new_widget_state, "widget_metadata")
     assert hasattr(state._key_id_mapper, "id_key_mapping")
     assert "_yield_callback" in inspect.getsource(SafeSessionState)
+    assert all(name in inspect.getsource(SafeSessionState) for name in ("_lock", "self._state"))
     assert "_execing" in inspect.getsource(ScriptRunner)
     assert "self._requests" in inspect.getsource(ScriptRunner)
     assert "self._state" in inspect.getsource(ScriptRequests)

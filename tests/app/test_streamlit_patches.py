@@ -8,6 +8,7 @@ from unittest.mock import MagicMock
 
 import pytest
 from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import Runtime, app_session, memory_media_file_storage
 from streamlit.runtime.app_session import AppSession
@@ -18,6 +19,7 @@ from streamlit.runtime.scriptrunner import RerunData
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.runtime.state import SafeSessionState, SessionState
 from streamlit.testing.v1 import AppTest
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from hetviz.ui.app import streamlit_patches
 from hetviz.ui.app.streamlit_patches import patch_streamlit
@@ -55,6 +57,11 @@ def reverted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app_session, "_populate_theme_msg", app_session._populate_theme_msg)
     file_id = memory_media_file_storage._calculate_file_id
     monkeypatch.setattr(memory_media_file_storage, "_calculate_file_id", file_id)
+    monkeypatch.setattr(SafeSessionState, "filtered_state", SafeSessionState.filtered_state)
+    monkeypatch.setattr(AppSession, "flush_browser_queue", AppSession.flush_browser_queue)
+    monkeypatch.setattr(Runtime, "_send_message", Runtime._send_message)
+    made = WebSocketsSansIOProtocol.connection_made
+    monkeypatch.setattr(WebSocketsSansIOProtocol, "connection_made", made)
 
 
 def page() -> None:
@@ -122,15 +129,71 @@ def test_an_event_that_fails_does_not_hold_up_the_others() -> None:
     done: list[int] = []
 
     async def handle() -> None:
-        tab = MagicMock(spec=AppSession, _event_loop=asyncio.get_running_loop())
+        loop, notify = asyncio.get_running_loop(), MagicMock()
+        tab = MagicMock(spec=AppSession, _event_loop=loop, _message_enqueued_callback=notify)
         events = streamlit_patches._events(tab)
         events.extend([lambda: done.append(1), lambda: done.pop(7), lambda: done.append(2)])
         with pytest.raises(IndexError):
             streamlit_patches._handle_events(tab)
         await asyncio.sleep(0)
+        notify.assert_called_with()
+        assert tab._message_enqueued_callback is notify
 
     asyncio.run(handle())
     assert done == [1, 2]
+
+
+@pytest.mark.usefixtures("reverted")
+def test_all_messages_are_sent_in_their_order() -> None:
+    patch_streamlit()
+    sent: list[str] = []
+    tab = MagicMock()
+    tab._browser_queue.flush = lambda: [ForwardMsg(hash=str(number)) for number in range(120)]
+    client = MagicMock(write_forward_msg=lambda message: sent.append(message.hash))
+    parts = AppSession.flush_browser_queue(tab)
+    for part in parts:
+        Runtime._send_message(MagicMock(), MagicMock(client=client), part)
+    assert len(parts) == 3
+    assert sent == [str(number) for number in range(120)]
+
+
+def test_one_turn_of_the_event_loop_writes_once() -> None:
+    asyncio.run(_write_gathered())
+
+
+async def _write_gathered() -> None:
+    transport = MagicMock(is_closing=lambda: False)
+    gathered = streamlit_patches._GatheredWrites(transport)
+    gathered.write(b"a")
+    gathered.write(b"b")
+    transport.write.assert_not_called()
+    await asyncio.sleep(0)
+    transport.write.assert_called_once_with(b"ab")
+    gathered.write(b"last")
+    gathered.close()
+    transport.write.assert_called_with(b"last")
+    await asyncio.sleep(0)
+    assert [name for name, *_ in transport.method_calls] == ["write", "write", "close"]
+
+
+@pytest.mark.usefixtures("reverted")
+def test_fields_find_their_values_among_all() -> None:
+    patch_streamlit()
+    app = AppTest.from_function(fields).run()
+    app.text_input(key="name").input("Ada").run()
+    assert not app.exception
+    assert app.session_state["seen"] == {"name": "Ada", "kind": None, "own": 1}
+
+
+def fields() -> None:
+    import streamlit as st
+    from streamlit.runtime.state import get_session_state
+
+    st.session_state["own"] = 1
+    st.text_input("Name", key="name")
+    st.selectbox("Kind", ["a", "b"], index=None, key="kind")
+    values = get_session_state().filtered_state
+    st.session_state["seen"] = {key: values[key] for key in values if key != "seen"}
 
 
 @pytest.mark.usefixtures("reverted")
