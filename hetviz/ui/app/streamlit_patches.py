@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import secrets
-import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
