@@ -92,7 +92,7 @@ def _rerun_atomically(state: SafeSessionState, *states: object, **replayed: obje
         runner._execing = True
 
 
-class _StateByKey(Mapping[str, Any]):
+class _StateByKey(Mapping[str, object]):
     """Values of the page, each looked up when it is needed."""
 
     def __init__(self, state: SafeSessionState) -> None:
@@ -101,7 +101,7 @@ class _StateByKey(Mapping[str, Any]):
     def __contains__(self, key: object) -> bool:
         return isinstance(key, str) and key in self._state
 
-    def __getitem__(self, key: str) -> Any:
+    def __getitem__(self, key: str) -> object:
         return self._state[key]
 
     def __iter__(self) -> Iterator[str]:
@@ -110,9 +110,9 @@ class _StateByKey(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._all())
 
-    def _all(self) -> dict[str, Any]:
+    def _all(self) -> dict[str, object]:
         with self._state._lock:
-            values: dict[str, Any] = self._state._state.filtered_state
+            values: dict[str, object] = self._state._state.filtered_state
         return values
 
 
@@ -221,7 +221,7 @@ class _GatheredWrites:
         self._transport = transport
         self._parts: list[bytes] = []
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return getattr(self._transport, name)
 
     def write(self, part: bytes) -> None:
