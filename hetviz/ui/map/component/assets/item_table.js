@@ -64,7 +64,10 @@ export class ItemTable {
     const version = `${data.fingerprint}/${data.session}`;
     if (version !== this.version) {
       this.version = version;
-      this.choose(data.datasets[Math.max(counts.findIndex(Boolean), 0)].name);
+      // The filtered items come first.
+      const filtered = new Set(this.hasSelection ? [] : (data.charts?.filters ?? []).map(({ dataset }) => dataset));
+      const first = data.datasets.findIndex((d, k) => counts[k] && filtered.has(d.name));
+      this.choose(data.datasets[first < 0 ? Math.max(counts.findIndex(Boolean), 0) : first].name);
     }
     if (this.hasSelection && !counts[data.datasets.findIndex((d) => d.name === this.dataset)]) {
       this.choose(data.datasets[Math.max(counts.findIndex(Boolean), 0)].name);
