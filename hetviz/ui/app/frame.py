@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import streamlit as st
 
@@ -303,20 +304,23 @@ def _show_help() -> None:
     """Show the help inside a popover."""
     with st.container(key="help-body", width=370, gap="small"):
         component.show_finder("help-finder", "help-body")
-        st.html(
-            "".join(
-                (
-                    _texts_html("About hetviz", (_ABOUT,)),
-                    _terms_html("Pages", help_texts.PAGES_HELP),
-                    _terms_html("Keys on the map", help_texts.KEYS),
-                    _terms_html("Words", help_texts.GLOSSARY),
-                    _texts_html("Where data is stored", _STORAGE),
-                    _terms_html("Limits", [(limit.words, str(limit)) for limit in limits.LIMITS]),
-                    _texts_html("More about limits", _limit_texts()),
-                )
-            )
-        )
+        st.html(_help_html())
         st.html(f'<p class="hv-status-line">hetviz {theme.escape_html(__version__)}</p>')
+
+
+@cache
+def _help_html() -> str:
+    return "".join(
+        (
+            _texts_html("About hetviz", (_ABOUT,)),
+            _terms_html("Pages", help_texts.PAGES_HELP),
+            _terms_html("Keys on the map", help_texts.KEYS),
+            _terms_html("Words", help_texts.GLOSSARY),
+            _texts_html("Where data is stored", _STORAGE),
+            _terms_html("Limits", [(limit.words, str(limit)) for limit in limits.LIMITS]),
+            _texts_html("More about limits", _limit_texts()),
+        )
+    )
 
 
 def _limit_texts() -> tuple[str, str]:

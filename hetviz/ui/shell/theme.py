@@ -41,6 +41,7 @@ def escape_markdown(text: object) -> str:
     return _MARKDOWN.sub(r"\\\1", join_units(" ".join(str(text).split())))
 
 
+@cache
 def style_sheet() -> str:
     """Return the style sheet with the colours of both themes."""
     light, dark = asdict(tokens("light")), asdict(tokens("dark"))
