@@ -16,7 +16,8 @@ def filter_words(data: HeteroData, item: Filter) -> str:
     """Return a filter in plain words: "emoji: group is food-drink"."""
     if item.kind == "rows":
         return f"{item.dataset}: {len(item.values):,} chosen"
-    start = f"{item.dataset}: {display_name(item.column).lower()}"
+    name = display_name(item.column)
+    start = f"{item.dataset}: {name.lower() if item.column.islower() else name}"
     if item.kind == "text":
         text = f"{start} contains “{item.text}”"
     elif item.kind == "values":

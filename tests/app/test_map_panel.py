@@ -317,6 +317,9 @@ def test_filter_texts(visit: Visit) -> None:
         filter_words(data, Filter("emoji", "name", "text", text="x", missing=True)): (
             "name contains “x”, or missing"
         ),
+        filter_words(data, Filter("emoji", "unitsInStock", "text", text="x")): (
+            "unitsInStock contains “x”"
+        ),
     }
     assert list(said) == [f"emoji: {words}" for words in said.values()]
 
