@@ -33,6 +33,7 @@ LEANS_ON = {
         "flush_browser_queue",
     },
     "streamlit.runtime.memory_media_file_storage": {"_calculate_file_id"},
+    "streamlit.config": {"get_option", "get_config_options"},
     "streamlit.proto.ForwardMsg_pb2.ForwardMsg": set(),
     "streamlit.runtime.runtime.Runtime": {"_send_message"},
     "streamlit.runtime.session_manager.ActiveSessionInfo": set(),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from unittest.mock import MagicMock
 
 import pytest
+from streamlit import config
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
@@ -60,6 +62,7 @@ def reverted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SafeSessionState, "filtered_state", SafeSessionState.filtered_state)
     monkeypatch.setattr(AppSession, "flush_browser_queue", AppSession.flush_browser_queue)
     monkeypatch.setattr(Runtime, "_send_message", Runtime._send_message)
+    monkeypatch.setattr(config, "get_option", config.get_option)
     made = WebSocketsSansIOProtocol.connection_made
     monkeypatch.setattr(WebSocketsSansIOProtocol, "connection_made", made)
 
@@ -155,6 +158,16 @@ def test_all_messages_are_sent_in_their_order() -> None:
         Runtime._send_message(MagicMock(), MagicMock(client=client), part)
     assert len(parts) == 3
     assert sent == [str(number) for number in range(120)]
+
+
+@pytest.mark.usefixtures("reverted")
+def test_settings_are_read_while_another_thread_holds_the_lock() -> None:
+    patch_streamlit()
+    given = config.get_option("server.port")
+    with config._config_lock, ThreadPoolExecutor(1) as other:
+        assert other.submit(config.get_option, "server.port").result() == given
+    with pytest.raises(RuntimeError, match="not defined"):
+        config.get_option("server.typo")
 
 
 def test_one_turn_of_the_event_loop_writes_once() -> None:

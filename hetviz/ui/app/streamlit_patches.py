@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from typing import Any
 
+from streamlit import config
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
@@ -39,6 +40,7 @@ _clear_queue: Callable[[AppSession], None] = AppSession._clear_queue
 _run_callback: Callable[..., None] = SessionState._run_callback_and_record_rerun
 _fill_theme: Callable[[CustomThemeConfig, str], None] = app_session._populate_theme_msg
 _on_event: Callable[..., None] = AppSession._on_scriptrunner_event
+_get_option: Callable[[str], Any] = config.get_option
 _file_id: Callable[..., str] = memory_media_file_storage._calculate_file_id
 _flush: Callable[[AppSession], list[ForwardMsg]] = AppSession.flush_browser_queue
 _send: Callable[[Runtime, ActiveSessionInfo, ForwardMsg], None] = Runtime._send_message
@@ -62,6 +64,8 @@ def patch_streamlit() -> None:
     #   one. Other threads go first each time, so a click takes seconds if many people work. Now
     #   messages of 20 ms go together, in one piece.
     # - Each field gathers the values of all fields to find its own. Now it looks for its own.
+    # - Each message reads a setting under a lock that all pages share: threads that stop within it
+    #   hold up all others, a fifth of the time with forty people. Now settings are read without.
     # - Each run writes the colours of the settings again, a tenth of the time of a small part.
     # - Only three parts of a file above 1 MB make its address, so a visitor may download that of
     #   another which differs elsewhere. Now all of it does, with a key that only the server has.
@@ -73,6 +77,7 @@ def patch_streamlit() -> None:
     setattr(AppSession, _clear_queue.__name__, _clear_before_page)
     setattr(SessionState, _run_callback.__name__, _run_with_message)
     setattr(AppSession, _on_event.__name__, _gather_events)
+    setattr(config, _get_option.__name__, _option)
     setattr(AppSession, _flush.__name__, _flush_in_batches)
     setattr(Runtime, _send.__name__, _send_batch)
     setattr(WebSocketsSansIOProtocol, _connect.__name__, _connect_gathered)
@@ -197,6 +202,11 @@ def _events(tab: AppSession) -> deque[Callable[[], None]]:
     """Return the events of a tab that the event loop has not handled yet."""
     found: deque[Callable[[], None]] = tab.__dict__.setdefault("_hetviz_events", deque())
     return found
+
+
+def _option(key: str) -> object:
+    option = config.get_config_options().get(key)
+    return _get_option(key) if option is None else option.value
 
 
 def _flush_in_batches(tab: AppSession) -> list[list[ForwardMsg]]:
