@@ -32,8 +32,8 @@ def test_project_file_is_downloaded_and_opened(
     expect(other.locator(".st-key-project").get_by_text("Emoji and the words")).to_be_visible()
     settled(other)
     other.locator(".st-key-own-files-True input[type=file]").set_input_files(file)
-    told = other.get_by_text("Opened “Signs of feeling”: 1,273 emoji, 621 keywords and 1 map")
-    expect(told).to_be_visible()
+    opened = other.get_by_text("Opened “Signs of feeling”: 1,273 emoji, 621 keywords and 1 map")
+    expect(opened).to_be_visible()
     expect(other.locator(".st-key-project").get_by_text("Signs of feeling")).to_be_visible()
     expect(other.locator(".hv-projects").get_by_text("Signs of feeling")).to_be_visible()
     settled(other)
@@ -61,7 +61,7 @@ def test_second_project_of_a_name_gets_a_number(open_page: Open, server: Server)
     (first,) = parse_qs(urlsplit(page.url).query)["s"]
     listed, title = page.locator(".hv-projects"), page.locator(".st-key-project")
     for number in (2, 3):
-        told = len(sent)
+        n_before = len(sent)
         page.get_by_role("button", name="New project").click()
         expect(title.get_by_text("Emoji and the words")).to_be_visible()
         settled(page)
@@ -73,8 +73,10 @@ def test_second_project_of_a_name_gets_a_number(open_page: Open, server: Server)
     names = sorted(listed.locator(".name").all_inner_texts())
     assert names == ["Twins", "Twins (2)", "Twins (3)"]
     # The list stays in the browser: the third project made nothing of it known.
-    assert len(sent) > told
-    assert not any(first in (f if isinstance(f, str) else f.decode("latin-1")) for f in sent[told:])
+    assert len(sent) > n_before
+    assert not any(
+        first in (f if isinstance(f, str) else f.decode("latin-1")) for f in sent[n_before:]
+    )
     # The name that the app chose is no step of its own.
     page.get_by_role("button", name="Undo project name").click()
     expect(title.get_by_text("Emoji and the words")).to_be_visible()
