@@ -627,9 +627,11 @@ def _reason_of_choice(comparison: Comparison, chosen: Candidate, n_rows: int = 0
     further_titles = [comparison.candidate(key).title for key in others if key != second]
     where = ", on one split" if len(comparison.seeds) > 1 else ""
     text += f" Also tried{where}: {join_words(further_titles)}." if further_titles else ""
+    texts = comparison.texts(measure)
     return (
-        f"{text} Scores are from hidden and other links, hidden comparisons, neighbours and "
-        "labels, where there are any."
+        f"{text} {texts.meaning}"
+        if measure == "overall"
+        else f"{text} Scores are for {texts.does}."
     )
 
 

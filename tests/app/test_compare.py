@@ -100,7 +100,8 @@ def test_comparison_shows_words_and_numbers(visit: Visit) -> None:
     head = re.search(r"<h1>(.*?)</h1>", text)
     assert head is not None
     assert re.fullmatch(
-        r"Guided projection is best at showing links, neighbours and labels: \d+ %", head[1]
+        r"Guided projection is best at showing links, comparisons, neighbours and labels: \d+ %",
+        head[1],
     )
     rows = re.findall(r'<tr><th scope="row">([^<]*).*?</tr>', text)
     assert set(rows) == {

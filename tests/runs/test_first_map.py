@@ -13,6 +13,7 @@ from hetviz.algorithms import ranking
 from hetviz.data import Comparisons, Dataset, HeteroData, Labels, Links
 from hetviz.errors import Cancelled, NotApplicableError
 from hetviz.features.spaces.landmarks import landmarks
+from hetviz.progress import ignore_progress
 from hetviz.runs import first_map as module
 from hetviz.runs.compare.comparison import Candidate, Comparison, FitScores
 from hetviz.runs.embed.run import MapResult
@@ -279,6 +280,34 @@ def test_reason_where_the_first_split_measured_no_map() -> None:
     later = replace(comparison, fits=tuple(fit for fit in comparison.fits if fit.seed > 0))
     sentence = module._reason_of_choice(later, later.candidate("first"))
     assert sentence.startswith("Chosen because it scored best of the maps tried on all splits.")
+
+
+@pytest.mark.parametrize(
+    ("parts", "ending"),
+    [
+        ("links", "Scores are means over hidden links, other links and neighbours."),
+        ("labels", "Scores are means over neighbours and labels."),
+        ("comparisons", "Scores are means over hidden comparisons and neighbours."),
+        ("", "Scores are for showing true neighbours."),
+    ],
+)
+def test_reason_names_only_what_was_scored(parts: str, ending: str) -> None:
+    linked = linked_data(40)
+    first = linked["a"]
+    triples = np.array([np.random.default_rng(k).permutation(40)[:3] for k in range(60)])
+    data = {
+        "links": linked,
+        "labels": HeteroData([first]).edit().add(Labels("a", "kind", ["x", "y"] * 20)),
+        "comparisons": HeteroData([first], (), Comparisons(triples)),
+        "": HeteroData([first]),
+    }[parts]
+    other = "cdmca" if parts == "links" else "lpp"
+    candidates = [module.candidate(key, {}) for key in ("pca", other)]
+    comparison, chosen = module._tried(data, candidates, 0, ignore_progress)
+    assert chosen is not None
+    assert module._reason_of_choice(comparison, chosen).endswith(ending)
+    assert comparison.decides is not None
+    assert ("links" in comparison.texts(comparison.decides).does) == (parts == "links")
 
 
 def test_choose_method_tries_more_weight_on_links(table: Any) -> None:

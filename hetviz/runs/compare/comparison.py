@@ -17,7 +17,7 @@ from hetviz._text import format_seconds, join_words, per_hundred
 from hetviz._types import Floats, Json, JsonObject
 from hetviz.core.measures.resolution import least_significant_difference
 from hetviz.data import Embedding
-from hetviz.runs.compare.measures import MEASURES, DecidingMeasure
+from hetviz.runs.compare.measures import MEASURES, DecidingMeasure, texts_of_measure
 from hetviz.runs.compare.predicted_links import prediction_sentence
 
 LinkCurve = list[list[float]]
@@ -149,6 +149,10 @@ class Comparison:
             return resolution
         by_fit = [fit.resolutions[measure] for fit in self.fits if measure in fit.resolutions]
         return float(np.mean(by_fit)) if by_fit else math.nan
+
+    def texts(self, measure: str) -> DecidingMeasure:
+        """Return the texts of a measure, which name what was scored."""
+        return texts_of_measure(measure, [fit.scores for fit in self.fits])
 
     def limits(self, measure: str) -> str:
         """Return sentences about the largest value and the smallest visible difference."""
@@ -502,9 +506,7 @@ def join_contents(
 def recommend_tied(comparison: Comparison, measure: str, tied: Sequence[str]) -> Recommendation:
     """Return the recommended one of tied candidates, the best first, with the reason."""
     best = tied[0]
-    texts = MEASURES.get(measure) or DecidingMeasure(
-        measure, measure, f"the measure {measure}", None, ""
-    )
+    texts = comparison.texts(measure)
     order = {key: place for place, key in enumerate(tied)}
     key = min(tied, key=lambda k: (*comparison.candidate(k).complexity, order[k]))
     title = comparison.candidate(key).title

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from hetviz._text import join_words
 from hetviz.core.measures.satisfaction import NEAR_SHARE
 from hetviz.metrics.measure_names import CLOSE_MEANING
 
@@ -28,10 +29,9 @@ MEASURES: Mapping[str, DecidingMeasure] = {
         DecidingMeasure(
             "overall",
             "Overall",
-            "showing links, neighbours and labels",
+            "showing all that was scored",
             None,
-            "The mean over hidden links, links close, hidden comparisons, neighbours and labels, "
-            "where there are any.",
+            "The mean over the sorts of measures that apply.",
         ),
         DecidingMeasure(
             "links_kept_held_out",
@@ -142,12 +142,12 @@ MEASURES: Mapping[str, DecidingMeasure] = {
 """The measures that may decide: overall first, then those of held-out data."""
 
 _SORTS = (
-    ("link_auc_held_out", "links_kept_held_out"),
-    ("degree_auc_held_out",),
-    ("links_kept",),
-    ("comparison_accuracy_held_out",),
-    ("trustworthiness",),
-    ("label_knn_accuracy", "label_across_accuracy"),
+    ("hidden links", ("link_auc_held_out", "links_kept_held_out")),
+    ("hidden links", ("degree_auc_held_out",)),
+    ("other links", ("links_kept",)),
+    ("hidden comparisons", ("comparison_accuracy_held_out",)),
+    ("neighbours", ("trustworthiness",)),
+    ("labels", ("label_knn_accuracy", "label_across_accuracy")),
 )
 
 
@@ -158,10 +158,36 @@ def overall(scores: Mapping[str, float]) -> float | None:
     popularity, the other links, held-out comparisons, neighbours, and labels. Without held-out
     links the others do not count. The mean is multiplied by the share of items with a place.
     """
-    if "link_auc_held_out" not in scores:
-        scores = {key: value for key, value in scores.items() if key != "links_kept"}
-    sorts = [[scores[key] for key in keys if key in scores] for keys in _SORTS]
-    means = [sum(values) / len(values) for values in sorts if values]
+    means = [sum(values) / len(values) for _, values in _scored_sorts(scores)]
     if len(means) < 2:
         return None
     return scores.get("placed", 1.0) * sum(means) / len(means)
+
+
+def texts_of_measure(measure: str, fits: Sequence[Mapping[str, float]]) -> DecidingMeasure:
+    """Return the texts of a measure; those of `overall` name what these fits were scored on."""
+    texts = MEASURES.get(measure)
+    if texts is None:
+        return DecidingMeasure(measure, measure, f"the measure {measure}", None, "")
+    if measure != "overall":
+        return texts
+    scored = {name for scores in fits if measure in scores for name, _ in _scored_sorts(scores)}
+    names = [name for name in dict.fromkeys(name for name, _ in _SORTS) if name in scored]
+    if not names:
+        return texts
+    kinds = dict.fromkeys(name.rpartition(" ")[2] for name in names)
+    return replace(
+        texts,
+        does=f"showing {join_words(list(kinds))}",
+        meaning=f"Scores are means over {join_words(names)}.",
+    )
+
+
+def _scored_sorts(scores: Mapping[str, float]) -> list[tuple[str, list[float]]]:
+    """Return the name and values of each sort of measures of a map that counts."""
+    sorts = [(name, [scores[key] for key in keys if key in scores]) for name, keys in _SORTS]
+    return [
+        (name, values)
+        for name, values in sorts
+        if values and (name != "other links" or "link_auc_held_out" in scores)
+    ]

@@ -21,7 +21,6 @@ from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real
 from hetviz.progress import Progress, ProgressPart, ignore_progress
 from hetviz.runs.compare.compare import candidate, judge
 from hetviz.runs.compare.comparison import Candidate, Comparison
-from hetviz.runs.compare.measures import MEASURES
 from hetviz.runs.compare.sweep import value_words
 
 SearchSettings = Mapping[str, Sequence[object]] | Sequence[str]
@@ -76,8 +75,7 @@ class SettingsResult:
 
     @property
     def sentence(self) -> str:
-        texts = MEASURES.get(self.measure)
-        does = f"the measure {self.measure}" if texts is None else texts.does
+        does = self.tried.texts(self.measure).does
         if self.best is None:
             return "No setting gave a map that could be measured."
         if not self.tried.complete and self.confirmed is None:

@@ -42,7 +42,7 @@ def show_headline(state: State, finding: Finding) -> None:
     if measure is None or best is None:
         theme.show_headline("Nothing could be measured", "The reasons are listed below.")
         return
-    measure_text = MEASURES[measure]
+    measure_text = comparison.texts(measure)
     value = per_hundred(comparison.mean(best, measure))
     title = short_title(comparison.candidate(best).title)
     tied = next(iter(comparison.places(measure)), [best])
@@ -163,7 +163,7 @@ def _method_text(comparison: Comparison, measure: str) -> str:
     """Return in one line how the score was measured."""
     splits = len(comparison.seeds)
     if not measure.endswith("_held_out"):
-        return f"Mean of {theme.count(splits, 'split')}. {MEASURES[measure].meaning}"
+        return f"Mean of {theme.count(splits, 'split')}. {comparison.texts(measure).meaning}"
     share_word = {0.2: "A fifth", 0.1: "A tenth", 0.5: "Half"}.get(comparison.hold_out)
     noun = "link" if "links" in measure else "statement"
     if "comparison" in measure:
@@ -174,7 +174,7 @@ def _method_text(comparison: Comparison, measure: str) -> str:
         else f"{100 * comparison.hold_out:.0f} % of the {noun}s"
     )
     times = "" if splits == 1 else f", {splits} times"
-    return f"{share} is hidden{times}. {MEASURES[measure].meaning}"
+    return f"{share} is hidden{times}. {comparison.texts(measure).meaning}"
 
 
 def choose_measure(finding: Finding) -> None:

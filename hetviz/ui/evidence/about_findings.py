@@ -10,7 +10,6 @@ import pandas as pd
 
 from hetviz._text import count
 from hetviz.plots.predicted_links import MODEL_NAMES
-from hetviz.runs.compare.measures import MEASURES
 from hetviz.runs.evidence.evidence import Evidence
 from hetviz.ui.compare.leaderboard import deciding_measure
 from hetviz.ui.evidence.sources import outdated, source
@@ -144,10 +143,10 @@ def compared(state: State) -> Evidence:
     table = table.sort_values(measure, ascending=False, kind="stable")
     first = ["method", measure]
     table = table[[*first, *(name for name in table if name not in first)]]
-    chance = comparison.chance(measure)
+    chance, texts = comparison.chance(measure), comparison.texts(measure)
     return Evidence(
         f"{comparison.candidate(best).title}: {100 * comparison.mean(best, measure):.0f} %.",
-        f"{MEASURES[measure].label}: {MEASURES[measure].meaning}",
+        f"{texts.label}: {texts.meaning}",
         f"{count(len(comparison.seeds), 'split')}, {count(len(table), 'method')}. Columns that end "
         "in _error are standard errors.",
         "" if chance is None else f"By chance it would be {100 * chance:.0f} %.",
