@@ -29,6 +29,7 @@ from hetviz.workers.launch import launch
 from hetviz.workers.progress import progress_message
 from hetviz.workers.protocol import MessageReader
 from hetviz.workers.queue import READER_QUEUE
+from hetviz.workers.turns import PAGE_TURNS
 
 _MB = 1_000_000
 MAX_MEMORY_BYTES = 4_000 * _MB
@@ -90,6 +91,7 @@ def run(
             problem = Problem("no-room", where, message, "", "Free some disk space.")
             raise DataError(problem) from None
         source.seek(0)
+        stack.enter_context(PAGE_TURNS.leave())
         stack.enter_context(
             READER_QUEUE.wait_for_turn(
                 None if on_progress is None else _waiting_reporter(on_progress)

@@ -13,6 +13,7 @@ from hetviz.exports.model import MODEL
 from hetviz.ui.export import files as export_files
 from hetviz.workspace import OpenSample
 from tests.app.conftest import Visit, go, html_of, workspace_of
+from tests.waits import wait_until
 
 
 @pytest.fixture(autouse=True)
@@ -74,8 +75,9 @@ def test_dataset_can_be_hidden_in_figure(visit: Visit) -> None:
     app = opened(visit)
     pills = next(one for one in app.get("button_group") if one.label == "Datasets")
     pills.set_value(["pixels"]).run()
+    # A worker or thread draws the figure, and the page runs again when it is there.
+    assert wait_until(lambda: "Joint map of 700 pixels" in html_of(app.run()))
     assert not app.exception
-    assert "Joint map of 700 pixels" in html_of(app)
 
 
 def test_colours_have_names_of_columns(visit: Visit) -> None:

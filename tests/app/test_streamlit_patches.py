@@ -17,7 +17,7 @@ from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.media_file_storage import MediaFileKind
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.script_data import ScriptData
-from streamlit.runtime.scriptrunner import RerunData
+from streamlit.runtime.scriptrunner import RerunData, ScriptRunner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.runtime.state import SafeSessionState, SessionState
 from streamlit.testing.v1 import AppTest
@@ -25,6 +25,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 
 from hetviz.ui.app import streamlit_patches
 from hetviz.ui.app.streamlit_patches import patch_streamlit
+from tests.waits import PATIENCE_S
 
 _SCRIPT = """
 import streamlit as st
@@ -65,6 +66,7 @@ def reverted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(config, "get_option", config.get_option)
     made = WebSocketsSansIOProtocol.connection_made
     monkeypatch.setattr(WebSocketsSansIOProtocol, "connection_made", made)
+    monkeypatch.setattr(ScriptRunner, "_run_script", ScriptRunner._run_script)
 
 
 def page() -> None:
@@ -85,13 +87,30 @@ def page() -> None:
     st.button("Act", key="act", on_click=act)
 
 
+def page_with_turn() -> None:
+    import streamlit as st
+
+    from hetviz.workers.turns import PAGE_TURNS
+
+    st.session_state["has_turn"] = getattr(PAGE_TURNS._thread, "has_turn", False)
+
+
+@pytest.mark.usefixtures("reverted")
+def test_page_runs_in_its_turn() -> None:
+    app = AppTest.from_function(page_with_turn, default_timeout=PATIENCE_S).run()
+    assert not app.session_state["has_turn"]
+    patch_streamlit()
+    for _ in range(5):
+        assert app.run().session_state["has_turn"]
+
+
 @pytest.mark.usefixtures("reverted")
 def test_event_does_not_interrupt_callback() -> None:
-    app = AppTest.from_function(page).run()
+    app = AppTest.from_function(page, default_timeout=PATIENCE_S).run()
     app.button(key="act").click().run()
     assert app.session_state["done"] == ["begun"]  # As Streamlit does by itself.
     patch_streamlit()
-    app = AppTest.from_function(page).run()
+    app = AppTest.from_function(page, default_timeout=PATIENCE_S).run()
     app.button(key="act").click().run()
     assert app.session_state["done"] == ["begun", "ended"]
     # The second event runs the page afterwards.
@@ -192,7 +211,7 @@ async def _write_gathered() -> None:
 @pytest.mark.usefixtures("reverted")
 def test_fields_find_their_values_among_all() -> None:
     patch_streamlit()
-    app = AppTest.from_function(fields).run()
+    app = AppTest.from_function(fields, default_timeout=PATIENCE_S).run()
     app.text_input(key="name").input("Ada").run()
     assert not app.exception
     assert app.session_state["seen"] == {"name": "Ada", "kind": None, "own": 1}

@@ -25,6 +25,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 
 from hetviz.errors import HetvizError
 from hetviz.ui.shell import session
+from hetviz.workers.turns import PAGE_TURNS
 
 _GATHERED_FOR_S = 0.02
 _FILE_KEY = secrets.token_bytes(32)
@@ -44,6 +45,7 @@ _get_option: Callable[[str], Any] = config.get_option
 _file_id: Callable[..., str] = memory_media_file_storage._calculate_file_id
 _flush: Callable[[AppSession], list[ForwardMsg]] = AppSession.flush_browser_queue
 _send: Callable[[Runtime, ActiveSessionInfo, ForwardMsg], None] = Runtime._send_message
+_run_script: Callable[[ScriptRunner, RerunData], None] = ScriptRunner._run_script
 _connect: Callable[..., None] = WebSocketsSansIOProtocol.connection_made
 
 
@@ -67,6 +69,8 @@ def patch_streamlit() -> None:
     # - Each message reads a setting under a lock that all pages share: threads that stop within it
     #   hold up all others, a fifth of the time with forty people. Now settings are read without.
     # - Each run writes the colours of the settings again, a tenth of the time of a small part.
+    # - All scripts run at once. Python runs one at a time, so each takes as long as all of them
+    #   together. Now a few run and the others follow.
     # - Only three parts of a file above 1 MB make its address, so a visitor may download that of
     #   another which differs elsewhere. Now all of it does, with a key that only the server has.
     setattr(SafeSessionState, _on_script_will_rerun.__name__, _rerun_atomically)
@@ -81,6 +85,7 @@ def patch_streamlit() -> None:
     setattr(AppSession, _flush.__name__, _flush_in_batches)
     setattr(Runtime, _send.__name__, _send_batch)
     setattr(WebSocketsSansIOProtocol, _connect.__name__, _connect_gathered)
+    setattr(ScriptRunner, _run_script.__name__, _run_in_turn)
     setattr(app_session, _fill_theme.__name__, _copy_theme)
     setattr(memory_media_file_storage, _file_id.__name__, _id_of_file)
 
@@ -247,6 +252,11 @@ class _GatheredWrites:
         whole, self._parts = b"".join(self._parts), []
         if whole and not self._transport.is_closing():
             self._transport.write(whole)
+
+
+def _run_in_turn(runner: ScriptRunner, request: RerunData) -> None:
+    with PAGE_TURNS.take():
+        _run_script(runner, request)
 
 
 def _copy_theme(message: CustomThemeConfig, section: str = "theme") -> None:

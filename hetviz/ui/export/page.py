@@ -103,6 +103,7 @@ def _draw_preview(source: export_files.ExportSource) -> tuple[bytes, str] | None
             "regions": source.regions,
         },
         (source.run, source.options.colours),
+        is_slow=True,
     )
     return preview
 
