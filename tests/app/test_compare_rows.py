@@ -357,6 +357,33 @@ def test_first_map_starts_again_if_tables_are_linked_meanwhile(
     assert not workspace.is_busy
 
 
+def test_first_map_starts_again_if_tables_are_linked_on_data_meanwhile(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = [number * 7 % 40 for number in range(40)]
+    kinds = ["kettle", "lamp"] * 20
+    names = [f"{kind} model {size}" for kind, size in zip(kinds, sizes, strict=True)]
+    titles = [f"model {size}: {kind}" for kind, size in zip(kinds, sizes, strict=True)]
+    shop = pd.DataFrame({"name": names, "size": sizes})
+    store = pd.DataFrame({"title": titles, "cost": sizes})[::-1]
+    app = upload(visit(), shop_csv=shop.to_csv(index=False), store_csv=store.to_csv(index=False))
+    runner = LaterRunner()
+    monkeypatch.setattr(compare_rows.JOBS, "runner", runner)
+    app = go(press(app, "go-on"), "data")
+    workspace = workspace_of(app)
+    assert workspace.state.opened().links == ()
+    press(app, "do-join-0")
+    [links] = workspace.state.opened().links
+    assert (links.kind, len(links)) == (SIMILAR_WORDS, 40)
+    # The map of the tables without links is not shown.
+    runner.run_next()
+    assert workspace.state.run is None
+    runner.run_next()
+    assert workspace.state.run is not None
+    assert workspace.state.is_current(workspace.state.run)
+    assert "Made from 40 links proposed by words" in _proposed_texts(workspace.state)[0]
+
+
 def mosaic(seed: int, side: int) -> bytes:
     """Return a picture of sixteen random colours."""
     colours = np.random.default_rng(seed).integers(0, 256, (4, 4, 3), dtype=np.uint8)

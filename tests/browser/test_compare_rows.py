@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import signal
 
 import pandas as pd
 import pytest
@@ -13,10 +11,8 @@ from playwright.sync_api import Page, expect
 from hetviz.core import sentence_vectors
 from hetviz.data.joins.judged_links import MIN_ANSWERS
 from tests.app.test_compare_rows import places_file
-from tests.browser.harness import Open, Server
 from tests.browser.test_app import drop, serious_barriers, settled
 from tests.browser.test_guide import forget_projects
-from tests.browser.test_recovery import workers_of
 from tests.data.joins.test_similar_rows import SAME_MEANING
 
 WORDS = pd.DataFrame({"word": list(SAME_MEANING)}).to_csv(index=False)
@@ -95,37 +91,6 @@ def test_open_tables_are_linked_by_meaning_on_data(page: Page) -> None:
     card.get_by_role("button", name="Link them").press("Enter")
     expect(page.get_by_role("button", name="Compare by meaning")).to_be_hidden()
     expect(page.get_by_role("button", name="Undo join tables")).to_be_visible()
-
-
-def test_first_map_starts_again_if_tables_are_linked_meanwhile(
-    fresh: Server, open_page: Open
-) -> None:
-    page = open_page(fresh.url)
-    forget_projects(page)
-    sizes = [number * 7 % 40 for number in range(40)]
-    kinds = ["kettle", "lamp"] * 20
-    shop = {"name": [f"{kind} model {size}" for kind, size in zip(kinds, sizes, strict=True)]}
-    store = {"title": [f"model {size}: {kind}" for kind, size in zip(kinds, sizes, strict=True)]}
-    drop(
-        page,
-        shop_csv=pd.DataFrame(shop | {"size": sizes}).to_csv(index=False),
-        store_csv=pd.DataFrame(store | {"cost": sizes})[::-1].to_csv(index=False),
-    )
-    go_on(page, "Skip the steps")
-    settled(page)
-    workers = workers_of(fresh)
-    for worker in workers:
-        os.kill(worker, signal.SIGSTOP)
-    page.get_by_role("button", name="Create map").press("Enter")
-    page.get_by_role("link", name="Data", exact=True).press("Enter")
-    page.get_by_role("button", name="Link them").press("Enter")
-    expect(page.get_by_role("button", name="Undo join tables")).to_be_visible()
-    expect(page.locator(".hv-job").get_by_text("0 %")).to_be_visible()
-    for worker in workers:
-        os.kill(worker, signal.SIGCONT)
-    expect(page.get_by_text("Map up to date")).to_be_visible()
-    page.get_by_role("link", name="Map", exact=True).press("Enter")
-    expect(page.locator(".hv-map-origin")).to_contain_text("Made from 40 links proposed by words")
 
 
 def test_tables_are_linked_by_place(page: Page) -> None:
