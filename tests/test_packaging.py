@@ -37,7 +37,8 @@ def test_all_extra_is_complete() -> None:
     # PyTorch takes gigabytes, the multilingual model 91 MB, and nothing needs them.
     large = ("gpu", "multilingual")
     parts = [EXTRAS[name] for name in EXTRAS if name not in ("all", "dev", *large)]
-    assert sorted(EXTRAS["all"]) == sorted(entry for part in parts for entry in part)
+    assert sorted(EXTRAS["all"]) == sorted({entry for part in parts for entry in part})
+    assert {*EXTRAS["figures"], *EXTRAS["files"]} <= set(EXTRAS["app"])
     assert names(EXTRAS["all"]) - names(EXTRAS["app"]) <= names(EXTRAS["dev"])
     assert names(EXTRAS["gpu"]) == {"torch"}
     assert not names(EXTRAS["gpu"]) & (names(EXTRAS["dev"]) | names(PROJECT["dependencies"]))

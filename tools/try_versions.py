@@ -49,7 +49,8 @@ def main() -> int:
     inputs = parser.parse_args()
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     wanted = list(project["dependencies"])
-    for extra in inputs.extra:
+    # Tests of formats and figures need them.
+    for extra in ("figures", "files", *inputs.extra):
         wanted += project["optional-dependencies"][extra]
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     folder = inputs.folder or ROOT / "build" / f"try-{inputs.which}-{version}"

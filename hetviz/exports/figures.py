@@ -21,9 +21,7 @@ from hetviz.plots.colour import (
     find_option,
 )
 from hetviz.plots.curve import Curve
-from hetviz.plots.paper import FIGURE_FORMATS, figure_bytes
-from hetviz.plots.paper_charts import paper_bars, paper_curve
-from hetviz.plots.paper_map import NAME_CHOICES, paper_map
+from hetviz.plots.figure_choices import FIGURE_FORMATS, NAME_CHOICES
 from hetviz.runs.cluster.regions import RegionLevel
 
 SIZES: Mapping[str, Mapping[str, Any]] = {
@@ -43,7 +41,7 @@ class FigureSettings:
         If empty, the column whose groups the map separates best.
     `width`: In millimetres.
     `height`: In millimetres. By default it follows from the plot.
-    `names`: One of `hetviz.plots.paper_map.NAME_CHOICES`.
+    `names`: One of `hetviz.plots.figure_choices.NAME_CHOICES`.
     `hidden`: Datasets that are not drawn.
     `caption`: Whether the caption is written below the map.
     `terrain`: Whether densities, or lines of equal numbers, are drawn below the items.
@@ -153,6 +151,9 @@ def map_bytes(
     regions: Sequence[RegionLevel] | None = None,
 ) -> bytes:
     """Return the map as a PNG, SVG or PDF. Equal maps give equal bytes."""
+    from hetviz.plots.paper import figure_bytes
+    from hetviz.plots.paper_map import paper_map
+
     picture = paper_map(
         data,
         embedding,
@@ -180,6 +181,9 @@ def curve_bytes(
     name: str = "",
 ) -> bytes:
     """Return satisfaction curves as a PNG, SVG or PDF with `name` as its title."""
+    from hetviz.plots.paper import figure_bytes
+    from hetviz.plots.paper_charts import paper_curve
+
     figure = paper_curve(curves, kind, **_chart_size(settings))
     return figure_bytes(figure, form, settings.dpi, name)
 
@@ -195,6 +199,9 @@ def bars_bytes(
     name: str = "",
 ) -> bytes:
     """Return a leaderboard as a PNG, SVG or PDF with `name` as its title."""
+    from hetviz.plots.paper import figure_bytes
+    from hetviz.plots.paper_charts import paper_bars
+
     figure = paper_bars(names, means, errors, label=label, chance=chance, **_chart_size(settings))
     return figure_bytes(figure, form, settings.dpi, name)
 

@@ -20,8 +20,8 @@ from hetviz.exports.page import escape_html, html_page, picture_data_url, read_a
 from hetviz.features.linked_values import NO_VALUE
 from hetviz.plots.colour import OTHER, Colouring, display_name
 from hetviz.plots.label_placement import NAME_FONT, Frame, drawn_name, name_anchors
+from hetviz.plots.named_regions import category_of_region, named_levels
 from hetviz.plots.palette import Theme, number_scale, pale, shape_of, text_colour, tokens
-from hetviz.plots.paper_map import category_of_region, named_levels
 from hetviz.plots.planar import points_to_draw, proposed_text, unconnected_note
 from hetviz.plots.points import bundle_script, read_style
 from hetviz.plots.saved_views import ResolvedView, in_focus

@@ -34,9 +34,6 @@ from hetviz.metrics.measure_names import MEASURE_TEXTS, REPEATED, MeasureText, m
 from hetviz.metrics.trust.spread import Spread
 from hetviz.plots.colour import Colouring, map_alt
 from hetviz.plots.curve import Curve, chance_of, curve_alt, pair_share_of, share_close_at
-from hetviz.plots.paper import figure_bytes
-from hetviz.plots.paper_charts import paper_curve
-from hetviz.plots.paper_map import paper_map
 from hetviz.plots.planar import proposed_text
 from hetviz.plots.predicted_links import known_links_table
 from hetviz.runs.cluster.regions import RegionLevel
@@ -151,6 +148,10 @@ def report_page(
     link_test: Mapping[str, Any] | None = None,
 ) -> str:
     """Return the report as HTML."""
+    from hetviz.plots.paper import figure_bytes
+    from hetviz.plots.paper_charts import paper_curve
+    from hetviz.plots.paper_map import paper_map
+
     measured = data if measured_data is None else measured_data
     curves_by_kind: Mapping[str, Mapping[str, Curve]] = (
         figures["kinds"] if figures else curves(measured, embedding, held_out)

@@ -13,9 +13,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-import matplotlib as mpl
+from hetviz._version import __version__
+from hetviz.errors import MissingExtraError, ParameterError
+from hetviz.plots.figure_choices import FIGURE_FORMATS
+from hetviz.plots.palette import tokens
+
+try:
+    import matplotlib as mpl
+except ImportError:
+    raise MissingExtraError("A figure for print", "figures") from None
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
@@ -23,12 +31,6 @@ from matplotlib.patches import PathPatch
 from matplotlib.text import Text
 from matplotlib.textpath import TextPath
 
-from hetviz._version import __version__
-from hetviz.errors import ParameterError
-from hetviz.plots.palette import tokens
-
-Form = Literal["png", "svg", "pdf"]
-FIGURE_FORMATS: tuple[Form, ...] = ("png", "svg", "pdf")
 MM = 72.0 / 25.4
 PAPER = tokens("light")
 # Fonts of the app, for texts and for the names of regions, and one for letters that they lack. All

@@ -18,8 +18,9 @@ from hetviz.core.geography import Projection
 from hetviz.data import Embedding, HeteroData
 from hetviz.features.map_columns import projection_of
 from hetviz.plots import terrain
-from hetviz.plots.colour import CLUSTER, OTHER, Colouring, display_name
+from hetviz.plots.colour import OTHER, Colouring, display_name
 from hetviz.plots.label_placement import Board, Frame, drawn_name, name_places, place_items
+from hetviz.plots.named_regions import category_of_region, named_levels
 from hetviz.plots.palette import N_SLOTS, mix, number_colour, pale, shape_of, text_colour
 from hetviz.plots.paper import (
     PAPER,
@@ -37,12 +38,8 @@ from hetviz.plots.paper import (
 )
 from hetviz.plots.planar import points_to_draw, proposed_text, unconnected_note
 from hetviz.progress import Progress
-from hetviz.runs.cluster.contrast import Contrasts
-from hetviz.runs.cluster.regions import RegionLevel, find_regions
+from hetviz.runs.cluster.regions import RegionLevel
 
-NAME_CHOICES = (
-    "groups", "groups and items", "items", "none", "regions", "regions and items",
-)  # fmt: skip
 # Above this number, points become one picture inside a PDF or SVG. As separate shapes they would
 # take minutes to open.
 _MAX_SHAPES = 20_000
@@ -107,27 +104,6 @@ def paper_map(
     text = caption_text if caption else _proposed_sentence(data)
     figure = map_drawing.draw(height, text, has_terrain=has_terrain)
     return PaperMap(figure, caption_text, levels[0] if levels else None)
-
-
-def category_of_region(region: RegionLevel, colouring: Colouring, rows: Ints, k: int) -> int | None:
-    """Return the category of most items among `rows` that the name of a region is true of."""
-    inside = (region.codes == k) & region.is_true
-    codes = colouring.code[rows[inside[rows]]]
-    sizes = np.bincount(codes[codes >= 0], minlength=1)
-    return int(np.argmax(sizes)) if 2 * sizes.max() > len(codes) else None
-
-
-def named_levels(
-    data: HeteroData,
-    points: Floats,
-    colouring: Colouring,
-    regions: Sequence[RegionLevel] | None = None,
-) -> Sequence[RegionLevel]:
-    """Return the regions of a map, or none without names. Clusters have their own names."""
-    if colouring.option.key == CLUSTER.key:
-        return ()
-    levels = find_regions(Contrasts(data), points) if regions is None else regions
-    return levels if any(name for level in levels for name in level.names) else ()
 
 
 def _caption(

@@ -18,9 +18,9 @@ from hetviz.errors import ParameterError
 from hetviz.exports.figures import SIZES, bars_bytes, map_bytes
 from hetviz.exports.interactive import interactive_map
 from hetviz.plots.colour import BY_DATASET, colouring
+from hetviz.plots.figure_choices import FIGURE_FORMATS
 from hetviz.plots.palette import pale, tokens
 from hetviz.plots.paper import (
-    FIGURE_FORMATS,
     SERIF,
     Page,
     blank_figure,

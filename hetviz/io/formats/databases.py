@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hetviz.errors import DataError, Problem
+from hetviz.errors import DataError, MissingExtraError, Problem
 from hetviz.io import gate, limits
 from hetviz.io.formats.base import FileFormat
 from hetviz.io.formats.parquet import arrow_table
@@ -57,7 +57,10 @@ def read_sqlite(name: str, content: bytes, choices: Choices) -> list[Table]:
 
 def read_duckdb(name: str, content: bytes, choices: Choices) -> list[Table]:
     """Read the tables of a DuckDB database, as `read_sqlite` does."""
-    import duckdb
+    try:
+        import duckdb
+    except ImportError:
+        raise MissingExtraError("Reading DuckDB databases", "files") from None
 
     notes: list[Problem] = []
     safe: dict[str, str | bool | int | float | list[str]] = {

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from hetviz._text import count
-from hetviz.errors import Problem
+from hetviz.errors import MissingExtraError, Problem
 from hetviz.io.formats.base import FileFormat
 from hetviz.io.formats.parquet import arrow_table
 from hetviz.io.formats.typed_values import check_cells
@@ -30,7 +30,11 @@ _NO_ANSWER_LABEL = re.compile(
 
 def _read(reader: str, program: str, name: str, content: bytes, choices: Choices) -> list[Table]:
     import pyarrow as pa
-    import pyreadstat
+
+    try:
+        import pyreadstat
+    except ImportError:
+        raise MissingExtraError(f"Reading files of {program}", "files") from None
 
     read = getattr(pyreadstat, reader)
     _, metadata = read(io.BytesIO(content), metadataonly=True)
