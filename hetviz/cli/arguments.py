@@ -25,7 +25,13 @@ DATA_HELP = "a sample (see `samples`), a bundle (folder or zip), or a CSV file o
 
 
 def need_app(feature: str) -> None:
-    """Raise an error if the packages of the app are missing."""
+    """Raise an error if the packages of the app are missing, or on Windows."""
+    if sys.platform == "win32":
+        raise HetvizError(
+            "The app and the server need Linux or macOS, where files are read in confined "
+            "processes. On Windows use the library and the other commands, or Windows' "
+            "subsystem for Linux."
+        )
     if find_spec("streamlit") is None:
         raise MissingExtraError(feature, "app")
 

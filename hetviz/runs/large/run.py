@@ -97,7 +97,9 @@ def run_large(
             "links": sum(together + apart for _, _, together, apart in counts),
             "blocks": len(recipe.plan.blocks),
             "n_unplaced": sum(n_lost for _, _, n_lost in written),
-            "peak_mb": {name: round(size, 1) for name, size in engine.peaks().items()},
+            "peak_mb": {
+                name: round(size, 1) for name, size in engine.peaks().items() if size == size
+            },
             "forecast_mb": round(forecast(recipe)["process"] / 1e6, 1),
             "coordinates_sha256": _hash_of_hashes(digest for digest, _, _ in written),
             "scores": scores,

@@ -7,9 +7,9 @@ a tree whose shape depends only on their number, so all schedulers give the same
 from __future__ import annotations
 
 import ipaddress
+import math
 import os
 import re
-import resource
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -86,7 +86,11 @@ def add_in_tree(parts: Sequence[StepResult], add: AddResults[StepResult]) -> Ste
 
 
 def peak_mb(_: object = None) -> float:
-    """Return the largest resident size of this process so far, in MB."""
+    """Return the largest resident size of this process so far, in MB; NaN on Windows."""
+    if sys.platform == "win32":
+        return math.nan
+    import resource
+
     try:
         # The resource usage of a child includes the size of its parent at the start.
         text = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
