@@ -35,10 +35,29 @@ CHROMIUM_FLAGS = [
     "--disable-quic",
 ]
 
+# What Playwright turns off: the last list of a command counts.
+_OFF_IN_PLAYWRIGHT = [
+    "AimEnabled",
+    "AvoidCorsURLLoaderRestartOnRedirect",
+    "AvoidUnnecessaryBeforeUnloadCheckSync",
+    "DestroyProfileOnBrowserClose",
+    "HttpsFirstBalancedModeAutoEnable",
+    "HttpsUpgrades",
+    "LensOverlay",
+    "MediaRouter",
+    "NetworkTimeServiceQuerying",
+    "OptimizationHints",
+    "PaintHolding",
+    "PreconnectToSearch",
+    "ThirdPartyStoragePartitioning",
+]
+
 # What halves the cost of loading a page: without a GPU, what is no WebGL is drawn in less time
 # when no GPU is played, and one process for all pages of a visitor compiles the scripts of the app
-# once. Benchmarks do without, since a visitor's browser has neither.
+# once, unless it parses those that arrive in a thread beside. Benchmarks do without, since a
+# visitor's browser has none of it.
 QUICK_FLAGS = [
+    f"--disable-features={','.join(['ScriptStreaming', *_OFF_IN_PLAYWRIGHT])}",
     "--disable-gpu-rasterization",
     "--disable-gpu-compositing",
     "--process-per-site",
