@@ -20,6 +20,9 @@ _ALPHAS = (0.045, 0.085, 0.135)
 _STEPS, _MIN_ITEMS = (0.22, 0.6, 1.05), (1.6, 2.6, 3.6)
 _MIN_PURITY, _FULL_PURITY = 0.32, 0.66
 _N_LINES = 7
+# Density at a single item, where lines end, and the share of the variance that places explain.
+_ONE = 1 / (2 * np.pi * _CELLS**2)
+_MIN_DENSITY, _MIN_EXPLAINED = 0.6 * _ONE, 0.1
 
 
 def shade(positions: Floats, codes: Ints, colours: Sequence[str], size: Floats) -> Array:
@@ -56,16 +59,20 @@ def shade(positions: Floats, codes: Ints, colours: Sequence[str], size: Floats) 
 def levels(positions: Floats, values: Floats, size: Floats) -> tuple[Floats, Floats]:
     """Return the local mean of numbers, (lines, columns) from below, and the values of its lines.
 
-    NaN where there are too few items, no values without a range.
+    NaN where there are no items; no values without a range, or where the places explain none.
     """
-    known = np.isfinite(values)
-    total = _density(positions[known], size)
-    sums = _density(positions[known], size, values[known])
-    least = _thresholds(total, positions[known], size)[0]
-    mean = np.where(total >= least, sums / np.maximum(total, 1e-12), np.nan)
+    positions, values = positions[np.isfinite(values)], values[np.isfinite(values)]
+    total, sums = _density(positions, size), _density(positions, size, values)
+    mean = np.where(total >= _MIN_DENSITY, sums / np.maximum(total, 1e-12), np.nan)
     inside = mean[np.isfinite(mean)]
-    if not len(inside):
-        return mean, inside
+    at = _cells(positions, size)
+    others = total[at] - _ONE
+    around = others > 0.01 * _ONE
+    # Each value next to the mean of the items around it, without itself.
+    errors = values - (sums[at] - _ONE * values) / np.where(around, others, np.nan)
+    spread = np.sum((values[around] - values[around].mean()) ** 2) if around.any() else 0.0
+    if np.nansum(errors**2) >= (1 - _MIN_EXPLAINED) * spread:
+        return mean, inside[:0]
     low, high = np.quantile(inside, [0.04, 0.96])
     lines = low + (np.arange(_N_LINES) + 0.5) / _N_LINES * (high - low)
     return mean, lines if high - low > 1e-9 * max(abs(low), abs(high)) else lines[:0]
@@ -95,8 +102,7 @@ def _density(positions: Floats, size: Floats, weights: Floats | None = None) -> 
 def _thresholds(total: Floats, positions: Floats, size: Floats) -> list[float]:
     """Return the density that each step begins at."""
     median = float(np.median(total[_cells(positions, size)])) if len(positions) else 0.0
-    one = 1 / (2 * np.pi * _CELLS**2)
-    return [max(s * median, n * one) for s, n in zip(_STEPS, _MIN_ITEMS, strict=True)]
+    return [max(s * median, n * _ONE) for s, n in zip(_STEPS, _MIN_ITEMS, strict=True)]
 
 
 def _smooth(low: float, high: float, x: Floats) -> Floats:

@@ -667,6 +667,32 @@ def test_terrain_has_colour_of_dominating_category_and_a_switch(show: Show, scri
     python_has(page, "terrain off")
 
 
+def test_lines_of_numbers_pass_the_outermost_items_or_are_left_out(show: Show) -> None:
+    page = show()
+    until(page, "m.points.terrain.ms > 0")
+    drawn = """((slot) => {
+      const view = m.scene.view, terrain = new m.points.terrain.constructor();
+      const at = slot.map((_, k) => [200 + 40 * (k % 9), 200 + 40 * Math.floor(k / 9)]);
+      const pos = Float32Array.from(at.flatMap(([x, y]) => {
+        const x0 = view.x(0), y0 = view.y(0);
+        return [(x - x0) / (view.x(1) - x0), (y - y0) / (view.y(1) - y0)];
+      }));
+      terrain.draw({ pos, rows: null, each: 1, isShown: slot.map(() => 1), slot, nColours: 64,
+        isNumeric: true, palette: Array(65).fill("#000000"), isDark: false, keys: [] }, view);
+      const ratio = terrain.canvas.width / parseFloat(terrain.canvas.style.width);
+      const y = Math.round((at[0][1] + 96) * ratio), width = Math.round(320 * ratio);
+      const ctx = terrain.canvas.getContext("2d");
+      const line = ctx.getImageData((at[0][0] + 96) * ratio, y, width, 1).data;
+      let crossed = 0;
+      for (let k = 1; k < width; k++) crossed += Number(line[4 * k + 3] > 0 && !line[4 * k - 1]);
+      return crossed;
+    })"""
+    # The first row of items is the outermost; their values rise from left to right.
+    assert ask(page, f"{drawn}(Array.from({{ length: 45 }}, (_, k) => 1 + 7 * (k % 9)))") == 7
+    mixed = "Array.from({ length: 45 }, (_, k) => 1 + (k * 37 + (k >> 2) * 11) % 64)"
+    assert ask(page, f"{drawn}({mixed})") == 0
+
+
 def test_terrain_follows_camera_and_hides_while_points_move(show: Show) -> None:
     page = show(motion=True)
     until(page, "m.points.terrain.ms > 0")

@@ -53,4 +53,15 @@ def test_levels_of_numbers_are_local_means() -> None:
     assert np.isnan(mean[n_lines // 2, n_columns // 2])
     assert len(lines) == 7 and (np.diff(lines) > 0).all() and 2 < lines[0] < lines[-1] < 10
     assert not len(terrain.levels(positions, np.full(400, 3.0), SIZE)[1])
+    # Numbers that do not follow the places have no lines.
+    assert not len(terrain.levels(positions, np.arange(400) % 7.0, SIZE)[1])
     assert not len(terrain.levels(positions, np.full(400, np.nan), SIZE)[1])
+
+
+def test_lines_of_numbers_pass_the_outermost_items() -> None:
+    positions = np.random.default_rng(0).normal(0, [60, 40], (300, 2))
+    mean, lines = terrain.levels(positions, positions[:, 0], SIZE)
+    at = np.floor((positions / SIZE + 0.5) * mean.shape[::-1]).astype(int)
+    inside = (np.abs(positions) < SIZE / 2).all(axis=1)
+    assert len(lines) == 7
+    assert np.isfinite(mean[at[inside, 1], at[inside, 0]]).all()

@@ -28,6 +28,10 @@ const STEPS = [0.22, 0.6, 1.05];
 const MIN_ITEMS = [1.6, 2.6, 3.6];
 const [MIN_PURITY, FULL_PURITY] = [0.32, 0.66];
 const N_LINES = 7; // lines of equal value
+const PEAK = ((3 * (2 * RADIUS + 1) ** 2 + 1) / (4 * (2 * RADIUS + 1) ** 3)) ** 2; // of the three box filters
+const MIN_DENSITY = 0.6 * PEAK; // where lines end: beyond the outermost items
+const MIN_EXPLAINED = 0.1; // share of the variance that the places explain
+const MIN_LINE_PX = 3 * BANDWIDTH_PX; // shorter pieces are left out
 const SAMPLED = 4096;
 
 /** @param {number} from @param {number} to @param {number} x */
@@ -183,8 +187,8 @@ export function isolines(ground, view, size) {
   }
   smoothen(total, size, scratch);
   smoothen(sum, size, scratch);
-  const [least] = thresholds(total, cells, ground.each);
-  const mean = sum.map((s, c) => (total[c] >= least ? s / total[c] : NaN));
+  if (explained(cells, slots, total, sum, ground.nColours) < MIN_EXPLAINED) return [];
+  const mean = sum.map((s, c) => (total[c] >= MIN_DENSITY ? s / total[c] : NaN));
   const values = [];
   const step = Math.max(1, Math.floor(cells.length / SAMPLED));
   for (let k = 0; k < cells.length; k += step) if (mean[cells[k]] >= 0) values.push(mean[cells[k]]);
@@ -200,11 +204,31 @@ export function isolines(ground, view, size) {
 }
 
 /**
- * Segments where a grid crosses a value, by marching squares.
+ * Share of the variance of the values that the mean of the items around each explains, without itself.
+ * @param {Int32Array} cells @param {Uint8Array} slots @param {Float32Array} total @param {Float32Array} sum @param {number} nColours
+ */
+function explained(cells, slots, total, sum, nColours) {
+  const [values, errors] = [[], []].map(() => /** @type {number[]} */ ([]));
+  for (let k = 0; k < cells.length; k++) {
+    const others = total[cells[k]] - PEAK;
+    if (!slots[k] || others < 0.01 * PEAK) continue;
+    const value = 1 + ((slots[k] - 1) % nColours);
+    values.push(value);
+    errors.push(value - (sum[cells[k]] - PEAK * value) / others);
+  }
+  const middle = values.reduce((all, value) => all + value, 0) / values.length;
+  const squares = (/** @type {number[]} */ list) => list.reduce((all, value) => all + value * value, 0);
+  return 1 - squares(errors) / squares(values.map((value) => value - middle));
+}
+
+/**
+ * Segments where a grid crosses a value, by marching squares, without those of short lines.
  * @param {Float32Array} grid @param {Grid} size @param {number} value
  */
 function trace(grid, { columns, lines }, value) {
   const segments = [];
+  /** @type {number[]} Two sides of cells for each segment. */
+  const sides = [];
   for (let l = 0; l + 1 < lines; l++) {
     for (let c = 0; c + 1 < columns; c++) {
       const at = l * columns + c;
@@ -219,11 +243,32 @@ function trace(grid, { columns, lines }, value) {
         const t = (value - corners[k]) / (corners[next] - corners[k]);
         const [x, y] = [[t, 0], [1, t], [1 - t, 1], [0, 1 - t]][k];
         ends.push(c + 0.5 + x, l + 0.5 + y);
+        sides.push([2 * at, 2 * (at + 1) + 1, 2 * (at + columns), 2 * at + 1][k]);
       }
       segments.push(...ends);
     }
   }
-  return segments;
+  return withoutShort(segments, sides);
+}
+
+/** Segments of lines that are long enough. @param {number[]} segments @param {number[]} sides that each has in common with the next */
+function withoutShort(segments, sides) {
+  /** @type {Map<number, number>} */
+  const parents = new Map(sides.map((side) => [side, side]));
+  const rootOf = (/** @type {number} */ side) => {
+    let root = side;
+    for (let up; (up = /** @type {number} */ (parents.get(root))) !== root;) root = up;
+    parents.set(side, root);
+    return root;
+  };
+  for (let k = 0; k < sides.length; k += 2) parents.set(rootOf(sides[k]), rootOf(sides[k + 1]));
+  /** @type {Map<number, number>} */
+  const lengths = new Map();
+  for (let k = 0; k < sides.length; k += 2) {
+    const [x, y, toX, toY] = segments.slice(2 * k, 2 * k + 4);
+    lengths.set(rootOf(sides[k]), (lengths.get(rootOf(sides[k])) ?? 0) + Math.hypot(toX - x, toY - y) * CELL_PX);
+  }
+  return segments.filter((_, k) => (lengths.get(rootOf(sides[2 * (k >> 2)])) ?? 0) >= MIN_LINE_PX);
 }
 
 export class Terrain {
