@@ -33,8 +33,10 @@ from hetviz.exports.tables import (
     table_bytes,
 )
 from hetviz.exports.writing import write_file
+from hetviz.features.spaces.pins import all_pinned_rows
 from hetviz.io.intake.guidance import guidance_csv
 from hetviz.metrics.trust.spread import SPREAD, Spread
+from hetviz.runs.embed.run import EmbeddingOrigin
 
 EXPORT_FORMS = {
     "map": (*FIGURE_FORMATS, "html"),
@@ -182,8 +184,17 @@ def export(
     if chosen == "map" and form == "html":
         colours = colouring_of(data, embedding, colour, settings.palette)
         resolved = resolve_views(data, embedding, saved_views, colours, hidden)
+        made = embedding.made
+        params = made.run.params if isinstance(made, EmbeddingOrigin) else {}
         page = interactive_map(
-            data, embedding, colours, title=title, hidden=hidden, names=names, views=resolved
+            data,
+            embedding,
+            colours,
+            title=title,
+            hidden=hidden,
+            names=names,
+            views=resolved,
+            pins=all_pinned_rows(data, params).tolist(),
         )
         return write_file(path, page.encode())
     if chosen == "map":

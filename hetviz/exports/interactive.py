@@ -69,8 +69,12 @@ def interactive_map(
     regions: Sequence[RegionLevel] | None = None,
     charts: Sequence[PageChart] = (),
     views: Sequence[ResolvedView] = (),
+    pins: Sequence[int] = (),
 ) -> str:
-    """Return a map as one HTML page. `names` and `regions` are those of `paper_map`."""
+    """Return a map as one HTML page. `names` and `regions` are those of `paper_map`.
+
+    `pins`: Global rows of pinned items.
+    """
     picture = points_to_draw(embedding)
     is_visible = np.zeros(data.n_rows, dtype=bool)
     for name, span in data.offsets.items():
@@ -85,6 +89,7 @@ def interactive_map(
     facts, left_out = _facts(data, rows, [name for name in data.datasets if name not in hidden])
     content = _content(data, picture.points, rows, frame, hidden, picture_bytes) | {"facts": facts}
     content |= _charts(data, rows, hidden, charts)
+    content["pins"] = np.flatnonzero(np.isin(rows, pins)).tolist()
     by_region = names.startswith("regions")
 
     def colour_part(colours: Colouring) -> JsonObject:
@@ -130,7 +135,7 @@ def interactive_map(
         f'<canvas id="map" tabindex="0" role="img" aria-label="{escape_html(heading)}" '
         'aria-describedby="help"></canvas><div id="tip" hidden></div></div>'
         '<aside><p id="note" hidden></p><p id="count" role="status"></p>'
-        '<ul id="matches"></ul><div id="item"></div></aside>'
+        '<div id="matches"></div><div id="item"></div></aside>'
         '</main><section id="charts" class="charts" aria-label="Charts and table" hidden>'
         '<div class="tools"><b id="shown" role="status"></b>'
         '<button id="show-all" type="button" hidden>Show all</button></div>'

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 from PIL import Image
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
@@ -188,6 +189,22 @@ def test_table_of_the_page_lists_what_is_shown(browser: Browser, tmp_path: Path)
     expect(first).to_contain_text(re.compile("^cat "))
     page.get_by_label("Search", exact=True).fill("group: food")
     expect(page.locator("#count")).to_have_text(re.compile("^([0-9]+) found, \\1 by their columns"))
+    # Matches are listed by dataset, that of the best match first.
+    page.get_by_label("Search", exact=True).fill("cat")
+    expect(page.locator("#matches > b").first).to_contain_text("keywords")
+    expect(page.locator("#matches > b").last).to_contain_text("emoji")
+    expect(page.get_by_role("list", name="emoji", exact=True)).to_contain_text("black cat")
+    # The listed rows are saved with all columns of the page.
+    with page.expect_download() as made:
+        page.get_by_role("button", name="Download CSV").click()
+    assert made.value.suggested_filename == "emoji.csv"
+    saved = pd.read_csv(made.value.path(), dtype=str)
+    assert str(1 + len(saved)) == grid.get_attribute("aria-rowcount")
+    assert "black cat" in saved["Title"].tolist()
+    assert {"id", "group"} <= {name.lower() for name in saved}
+    page.get_by_role("button", name="Copy", exact=True).click()
+    said = page.locator(".hv-itemgrid-note")
+    expect(said).to_have_text(re.compile("rows are copied|refused to copy"))
     page.get_by_label("Search", exact=True).fill("xqvwz")
     expect(page.locator("#count")).to_contain_text("Nothing found in names and columns.")
     page.get_by_label("Search", exact=True).fill("")

@@ -1,14 +1,14 @@
 // Stand-alone interactive map: all data are in the page, no server is needed. Points are drawn by the
 // modules of the app, which Python inserts into this script. Texts are only ever set as text.
 
-import { context2d } from "./canvas.js";
+import { context2d, drawPins } from "./canvas.js";
 import { brushColumn } from "./charts_of_columns.js";
 import { Crossfilter, codedColumn, columnLinks } from "./crossfilter.js";
 import { h } from "./dom.js";
 import { FlatRenderer, MAX_DRAWN } from "./flat_renderer.js";
 import { FOCUS, HIDDEN, Renderer, SELECTED, abilities, dotSize } from "./renderer.js";
 import { Presenter } from "./presenter.js";
-import { RowGrid, listedRows } from "./row_grid.js";
+import { RowGrid, copyText, listedRows, saveText } from "./row_grid.js";
 import { makeChart } from "./scatter_chart.js";
 import { Terrain } from "./terrain.js";
 import { NO_MATCH, folded, rank } from "./text_search.js";
@@ -334,6 +334,7 @@ function drawLabels() {
     ctx.arc(...px(i), drawer.size / 2 + 4, 0, 7);
     ctx.stroke();
   }
+  drawPins(ctx, D.pins.filter(isShown).map(px), D.pins.length, { bg: css("--bg"), ink: css("--ink") });
 }
 
 // ------------------------------------------------------------------------------------------ item
@@ -461,11 +462,19 @@ function search() {
     nInColumns = byRank[NO_MATCH].length;
     matches = byRank.flat();
     const nNamed = matches.length - nInColumns;
-    $("matches").append(...matches.slice(0, MAX_LISTED).map((i, k) => listEntry(i, k < nNamed ? "" : inColumn(i))));
+    // The dataset with the best match comes first.
+    const named = new Set(matches.slice(0, nNamed));
+    const places = [...new Set(matches.map((i) => datasetOf[i]))];
+    const most = Math.ceil(MAX_LISTED / places.length);
+    for (const k of places) {
+      const found = matches.filter((i) => datasetOf[i] === k);
+      const listed = found.length > most ? `first ${most} of ${thousands(found.length)}` : thousands(found.length);
+      $("matches").append(h("b", {}, D.datasets[k].name, h("small", {}, listed)),
+        h("ul", { "aria-label": D.datasets[k].name }, ...found.slice(0, most).map((i) => listEntry(i, named.has(i) ? "" : inColumn(i)))));
+    }
   }
-  const first = matches && matches.length > MAX_LISTED ? `, first ${MAX_LISTED} listed` : "";
   const inColumns = nInColumns ? `, ${thousands(nInColumns)} by their columns` : "";
-  $("count").textContent = !matches ? "" : matches.length ? `${thousands(matches.length)} found${inColumns}${first}`
+  $("count").textContent = !matches ? "" : matches.length ? `${thousands(matches.length)} found${inColumns}`
     : "Nothing found in names and columns. Try fewer letters, or COLUMN: WORD.";
   updateStates();
 }
@@ -618,7 +627,10 @@ class ItemTable {
     });
     this.sets = h("div", { class: "hv-itemgrid-sets", role: "group", "aria-label": "Table of" });
     this.note = h("span", { class: "hv-itemgrid-note" });
-    $("items").append(h("div", { class: "hv-itemgrid-card" }, h("div", { class: "hv-itemgrid-tools" }, this.sets, this.note), this.grid.element));
+    const tools = h("div", { class: "hv-itemgrid-tools" }, this.sets, this.note,
+      h("button", { type: "button", onclick: () => this.copy() }, "Copy"),
+      h("button", { type: "button", onclick: () => saveText(this.rowsAsText(","), `${D.datasets[this.dataset].name}.csv`) }, "Download CSV"));
+    $("items").append(h("div", { class: "hv-itemgrid-card" }, tools, this.grid.element));
     $("table").onclick = () => this.toggle();
   }
 
@@ -661,6 +673,26 @@ class ItemTable {
     const found = matches && new Set(matches);
     const isListed = (row) => (found ? found.has(start + row) : isShown(start + row));
     this.grid.rows = listedRows(D.datasets[this.dataset].drawn, this.order.order, this.order.present, this.grid.descending, isListed);
+  }
+
+  /** The listed rows with their ids and the columns of the page. @param {string} separator */
+  rowsAsText(separator) {
+    const k = this.dataset;
+    const cell = (text, isNumber = false) => {
+      // Spreadsheets would run such a text as a formula.
+      const plain = isNumber ? text.replaceAll(",", "") : text.replace(/^(?=\s*[=+\-@−])/u, "'");
+      return separator === "," ? (/[",\n\r]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain) : plain.replace(/\s+/g, " ");
+    };
+    const line = (row) => [cell(id(starts[k] + row)), cell(title(starts[k] + row)),
+      ...facts[k].map(({ words, at, number }) => cell(words[at[row]] ?? "", number))].join(separator);
+    const head = ["id", D.datasets[k].title, ...facts[k].map(({ name }) => name)].map((name) => cell(name)).join(separator);
+    return [head, ...Array.from(this.grid.rows, line), ""].join("\n");
+  }
+
+  async copy() {
+    const message = await copyText(this.rowsAsText("\t")) ? `${thousands(this.grid.rows.length)} rows are copied` : "The browser refused to copy";
+    this.note.textContent = message;
+    $("status").textContent = message;
   }
 
   update() {

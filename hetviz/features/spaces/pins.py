@@ -25,6 +25,12 @@ def pinned_rows(data: HeteroData, pin: PinSpec) -> Ints:
     return np.unique(np.concatenate(rows))
 
 
+def all_pinned_rows(data: HeteroData, params: Mapping[str, Any]) -> Ints:
+    """Return the sorted global rows of all pins of a method's parameters."""
+    rows = [pinned_rows(data, pin) for pin in params.get("pins") or []]
+    return np.unique(np.concatenate(rows)) if rows else np.empty(0, dtype=np.int64)
+
+
 def make_pin(data: HeteroData, rows: Ints, place: str | Sequence[float]) -> PinSpec:
     """Return the pin of global rows, as the parameter of methods has it."""
     items = {

@@ -23,6 +23,16 @@ export function listedRows(n, order, present, descending, isListed) {
   return rows.subarray(0, m);
 }
 
+/** Copy a text, and return whether the browser did. @param {string} text */
+export const copyText = async (text) => Boolean(navigator.clipboard) && navigator.clipboard.writeText(text).then(() => true, () => false);
+
+/** Save a text as a file. @param {string} text @param {string} name */
+export function saveText(text, name) {
+  const address = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+  h("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10000);
+}
+
 /**
  * @typedef {object} Source Where the rows come from.
  * @property {(row: number) => string[] | undefined} texts Cells of a row, undefined until they are loaded.

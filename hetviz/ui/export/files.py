@@ -27,6 +27,7 @@ from hetviz.exports.tables import (
     selection_table,
     table_bytes,
 )
+from hetviz.features.spaces.pins import all_pinned_rows
 from hetviz.io.bundle.saving import bundle_bytes
 from hetviz.io.intake.guidance import guidance_csv
 from hetviz.jobs.tasks.predict import LINKS
@@ -120,6 +121,7 @@ def show_map_files(source: ExportSource) -> None:
             lambda: page(
                 charts=linked_charts.page_charts(source.state),
                 views=stories.page_views(shown, settings.hidden, sid),
+                pins=all_pinned_rows(source.data, source.run.params).tolist(),
             ).encode(),
             "One file that opens without a server, with search, charts, pictures and neighbours.",
         )

@@ -18,7 +18,7 @@ from hetviz._text import capital, count_rows, is_word
 from hetviz.data import HeteroData
 from hetviz.data.queries.people import names_people
 from hetviz.features.linked_values import NO_VALUE
-from hetviz.features.spaces.pins import pinned_rows
+from hetviz.features.spaces.pins import all_pinned_rows
 from hetviz.jobs import Job
 from hetviz.plots.colour import (
     CLUSTER,
@@ -173,9 +173,7 @@ def _link_reach(state: State, run: MapResult | None) -> list[list[float | None]]
 
 
 def _pinned_rows(state: State, run: MapResult | None) -> list[int]:
-    pins = [] if run is None else run.params.get("pins") or []
-    rows = [pinned_rows(state.opened(), pin) for pin in pins]
-    return np.unique(np.concatenate(rows))[:_MAX_MARKED].tolist() if rows else []
+    return [] if run is None else all_pinned_rows(state.opened(), run.params)[:_MAX_MARKED].tolist()
 
 
 def _method_note(run: MapResult | None) -> list[str]:

@@ -3,7 +3,7 @@
 
 import { h, thousands } from "./dom.js";
 import { request } from "./requests.js";
-import { RowGrid, listedRows } from "./row_grid.js";
+import { RowGrid, copyText, listedRows, saveText } from "./row_grid.js";
 import { LimitedMap, array } from "./store.js";
 
 /** @import { HetMap } from "./map.js" */
@@ -167,7 +167,7 @@ export class ItemTable {
   async copy() {
     const rows = this.grid.rows.subarray(0, this.maxCopied);
     const text = await this.textOf(rows, true);
-    const hasCopied = text !== null && await navigator.clipboard.writeText(text).then(() => true, () => false);
+    const hasCopied = text !== null && await copyText(text);
     const message = hasCopied ? `${thousands(rows.length)} rows are copied` : "The browser refused to copy";
     this.note.textContent = message;
     this.map.announce(message);
@@ -175,10 +175,7 @@ export class ItemTable {
 
   async download() {
     const text = await this.textOf(this.grid.rows, false);
-    if (text === null) return;
-    const address = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
-    h("a", { href: address, download: `${this.dataset}.csv` }).click();
-    setTimeout(() => URL.revokeObjectURL(address), 10000);
+    if (text !== null) saveText(text, `${this.dataset}.csv`);
   }
 
   close() {

@@ -1,7 +1,7 @@
 // Canvas above the points: links, pictures, rings, texts and the line of a lasso.
 
 import { Boxes, shift } from "./boxes.js";
-import { context2d } from "./canvas.js";
+import { context2d, drawPins } from "./canvas.js";
 import { withAlpha, mix } from "./colors.js";
 import { drawProposedPairs, drawProposedNames, proposedBoxes, proposedFlags } from "./proposed_pairs.js";
 import { drawEnds, drawLines } from "./linked_items.js";
@@ -19,9 +19,6 @@ const nameColour = ({ palette, tokens }, { level, code }) => {
 
 const FADE_MS = 150;
 const GROW_MS = 220; // ms in which a link grows from the selected item
-const PIN_PX = 11; // height of the head of a pin above its item
-const PIN_RADIUS = 4.5;
-const MANY_PINS = 20; // more pins are drawn smaller
 const RINGED_PX = 8; // radius of the ring of a selected item
 const HELD_PX = 34; // radius that a finger does not cover
 
@@ -275,27 +272,11 @@ export class Overlay {
   pins(ctx) {
     const { data, isGeography, isShown, picked, tokens } = this.scene;
     const rows = isGeography ? [] : data.pins;
-    const scale = rows.length > MANY_PINS ? 0.7 : 1;
-    const [height, radius] = [scale * PIN_PX, scale * PIN_RADIUS];
-    ctx.lineJoin = "round";
-    for (const r of rows) {
-      if (!isShown[r]) continue;
-      const [x, base] = this.scene.pixel(r);
-      const y = base - (picked[r] ? RINGED_PX : 0);
-      ctx.beginPath();
-      ctx.moveTo(x, y);
-      ctx.arc(x, y - height, radius, 0.8 * Math.PI, 0.2 * Math.PI);
-      ctx.closePath();
-      ctx.lineWidth = 2.5;
-      ctx.strokeStyle = tokens.bg;
-      ctx.stroke();
-      ctx.fillStyle = tokens.ink;
-      ctx.fill();
-      ctx.beginPath();
-      ctx.arc(x, y - height, radius / 3, 0, 7);
-      ctx.fillStyle = tokens.bg;
-      ctx.fill();
-    }
+    const places = rows.filter((r) => isShown[r]).map((r) => {
+      const [x, y] = this.scene.pixel(r);
+      return /** @type {[number, number]} */ ([x, y - (picked[r] ? RINGED_PX : 0)]);
+    });
+    drawPins(ctx, places, rows.length, tokens);
   }
 
   /** Draw a ring that closes around the item under a resting finger. @param {CanvasRenderingContext2D} ctx @param {number} now */
