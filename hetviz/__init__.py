@@ -42,6 +42,7 @@ _MODULES = {
     ),
     "features.relations.grouping": ("links_between",),
     "features.relations.label_links": ("links_from_labels",),
+    "features.relations.most_linked": ("most_linked",),
     "features.recipe": ("make_features", "transform_features"),
     "io": ("load", "save"),
     "_samples": ("samples",),

@@ -67,6 +67,7 @@ from hetviz.features.relations.comparisons import comparisons_from_label as comp
 from hetviz.features.relations.comparisons import comparisons_from_rating as comparisons_from_rating
 from hetviz.features.relations.grouping import links_between as links_between
 from hetviz.features.relations.label_links import links_from_labels as links_from_labels
+from hetviz.features.relations.most_linked import most_linked as most_linked
 from hetviz.features.similar_columns import alike_by as alike_by
 from hetviz.features.table_joins import join_tables as join_tables
 from hetviz.io.bundle.saving import save as save
@@ -151,6 +152,7 @@ __all__ = [
     "merge_guidance",
     "methods",
     "most_alike",
+    "most_linked",
     "named_groups",
     "nearest_to",
     "place_rows",

@@ -117,6 +117,12 @@ COMMANDS = {
         "List the items most alike to an item, by links and by features, and the nearest on a map.",
         "alike emoji emoji 1f408 --coordinates result/coordinates.csv",
     ),
+    "linked": (
+        "maps",
+        "List what items of a dataset link to most, also through other datasets, next to all "
+        "other items of it.",
+        "linked emoji emoji --where group=food-drink",
+    ),
     "spread": (
         "maps",
         "Measure how much the position of each item varies over refits with resampled links, and "
@@ -160,7 +166,8 @@ GROUPS = {
     "Begin": ("app", "samples", "methods"),
     "Make maps": ("embed", "run", "compare", "search", "periods"),
     "Look into a map": (
-        "evaluate", "diagnostics", "why", "find", "alike", "spread", "evidence", "clusters",
+        "evaluate", "diagnostics", "why", "find", "alike", "linked", "spread", "evidence",
+        "clusters",
     ),
     "Guidance and predictions": ("guidance", "join", "propose", "ask", "predict", "place"),
     "Results and projects": ("export", "report", "project"),

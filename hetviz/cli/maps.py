@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 import hetviz
 from hetviz._json import records
 from hetviz._text import format_seconds, round_percent
@@ -32,6 +34,7 @@ from hetviz.runs.compare.comparison import Comparison
 from hetviz.runs.compare.measures import MEASURES
 
 if TYPE_CHECKING:
+    from hetviz.data.queries.filters import Filter
     from hetviz.runs.large.plan import LargeRecipe
 
 
@@ -667,6 +670,66 @@ def _alike(args: argparse.Namespace) -> int:
             lines.append(f"  {title:<32}  {round_percent(score, 1)}{mark}")
     print_result(args, record, lines)
     return 0
+
+
+def add_linked(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `linked`."""
+    add_data(command)
+    command.add_argument("dataset", help="the dataset of the items")
+    command.add_argument("ids", nargs="*", help="their ids (default: all that --where leaves)")
+    command.add_argument(
+        "--where",
+        action="append",
+        default=[],
+        metavar="COLUMN=VALUE",
+        help="only items with this value, or a number in LOW..HIGH, of which one may be left out "
+        "(may be repeated)",
+    )
+    add_number(command, "-n", 4, "number of items of each linked dataset", "N")
+
+
+def _linked(args: argparse.Namespace) -> int:
+    from hetviz.data.queries.filters import passing
+
+    data = hetviz.load(args.data)
+    if not (args.ids or args.where):
+        raise ParameterError("linked: give ids, or --where COLUMN=VALUE.")
+    span = data.offsets[data[args.dataset].name]
+    is_listed = np.zeros(data.n_rows, dtype=bool)
+    is_listed[[data.position(args.dataset, id) for id in args.ids] if args.ids else span] = True
+    filters = [_filter_of(args.dataset, text) for text in args.where]
+    rows = np.flatnonzero(is_listed & passing(data, filters))
+    frame = hetviz.most_linked(data, rows, args.n)
+    lines = [f"{len(rows):,} of {len(data[args.dataset]):,} {args.dataset}"]
+    for (name, through), part in frame.groupby(["linked_dataset", "through"], sort=False):
+        lines.append(f"{name} through {through}:" if through else f"{name}:")
+        for _, row in part.iterrows():
+            elsewhere = row["share_elsewhere"]
+            other = "" if math.isnan(elsewhere) else f", elsewhere {round_percent(elsewhere)}"
+            lines.append(
+                f"  {row['title']:<32}  {row['n_links']:>7,}  {round_percent(row['share'])}{other}"
+            )
+    if not len(frame):
+        lines.append("No item of another dataset has two links with these items.")
+    print_result(args, {"n_items": len(rows), "linked": records(frame)}, lines)
+    return 0
+
+
+def _filter_of(dataset: str, text: str) -> Filter:
+    """Return the filter of "column=value" or "column=low..high"."""
+    from hetviz.data.queries.filters import Filter
+
+    column, equals, value = text.partition("=")
+    if not (column and equals):
+        raise ParameterError(f"--where {text}: write COLUMN=VALUE or COLUMN=LOW..HIGH.")
+    low, dots, high = value.partition("..")
+    try:
+        ends = [float(end) if end else None for end in (low, high)]
+    except ValueError:
+        dots, ends = "", []
+    if not dots or ends == [None, None]:
+        return Filter(dataset, column, values=(value,))
+    return Filter(dataset, column, "range", low=ends[0], high=ends[1])
 
 
 def _reproduction_lines(record: Mapping[str, object]) -> list[str]:

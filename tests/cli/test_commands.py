@@ -47,6 +47,7 @@ SMALL = {
     "why": ["RUN", "plants", "p3"],
     "find": ["DATA", "p3"],
     "alike": ["DATA", "plants", "p3", "--coordinates", "RUN/coordinates.csv"],
+    "linked": ["DATA", "plants", "p3", "p4"],
     "evidence": ["RUN", "links", "--out", "OUT.csv"],
     "spread": ["RUN", "--out", "OUT.csv"],
     "report": ["RUN", "--out", "OUT.html"],

@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
-from hetviz._text import join_words
+from hetviz._text import join_first
 from hetviz._types import Bools, Ints
 from hetviz.data import HeteroData
-from hetviz.data.queries.rows import linked_counts, links_touching
-from hetviz.features.relations.user_links import USER_LINK_KINDS
+from hetviz.data.queries.rows import links_touching
+from hetviz.features.relations.most_linked import most_linked
 from hetviz.io.bundle.coordinates import rows_csv
 from hetviz.metrics.contrast import MIN_ITEMS, Difference, find_differences
 from hetviz.plots.colour import display_name
 from hetviz.plots.filter_text import number_text, value_text
 from hetviz.plots.palette import shape_of
 from hetviz.ui.item import item_chip, item_text
-from hetviz.ui.item.item import find_item
 from hetviz.ui.map import filters, map_reasons, new_map
 from hetviz.ui.shell import selection, session, theme
 from hetviz.ui.widgets.select_buttons import show_select_button
 from hetviz.workspace import State
 
 _MAX_ITEMS_SHOWN = 30
-_MAX_LINKED_SHOWN = 4
+_MAX_LINKED_SHOWN = 3
+"""Number of tables of linked items before *Show more*."""
 
 
 @dataclass(frozen=True)
@@ -209,47 +211,45 @@ def _find_differences(data: HeteroData, name: str, mask: Bools, among: Bools) ->
 
 
 def _show_linked_counts(data: HeteroData, rows: Ints) -> None:
-    """Show what the links of items of one dataset lead to most, also through other datasets."""
-    names = [name for name, span in data.offsets.items() if span.start <= rows[0] < span.stop]
-    span = data.offsets[names[0]]
-    if rows.max() >= span.stop or rows.min() < span.start:
-        return
-    chosen = np.zeros(len(data[names[0]]), dtype=bool)
-    chosen[rows - span.start] = True
-    mark = hashlib.sha256(chosen.tobytes()).hexdigest()
-    linked = session.get_or_compute(
-        ("linked counts", id(data), names[0], mark),
-        data,
-        lambda: linked_counts(data, names[0], chosen, USER_LINK_KINDS),
+    """Show what the links of the items lead to most, also through other datasets."""
+    n_datasets = sum(
+        bool(((rows >= span.start) & (rows < span.stop)).any()) for span in data.offsets.values()
     )
-    # Where each item has one link, none is linked most.
-    linked = [each for each in linked if each.counts.max(initial=0.0) > 1]
-    if not linked:
+    mark = hashlib.sha256(np.sort(rows).tobytes()).hexdigest()
+    frame = session.get_or_compute(
+        ("most linked", id(data), mark), data, lambda: most_linked(data, rows)
+    )
+    if not len(frame):
         return
     theme.show_section("What they link to most", "here and elsewhere")
-    for each in linked:
-        *between, name = each.path[1:]
-        total, others = each.counts.sum(), each.others.sum()
-        top = np.argsort(-each.counts, kind="stable")[:_MAX_LINKED_SHOWN]
-        titles = [find_item(data, data.offsets[name].start + int(row)).title for row in top]
-        theme.show_table(
+    tables = list(frame.groupby(["dataset", "linked_dataset"], sort=False))
+    shown, others = tables[:_MAX_LINKED_SHOWN], tables[_MAX_LINKED_SHOWN:]
+    for (name, _), table in shown:
+        _show_linked_table(name if n_datasets > 1 else "", table)
+    if others:
+        with st.expander(f"Show more: {join_first([linked for (_, linked), _ in others], 3)}"):
+            for (name, _), table in others:
+                _show_linked_table(name if n_datasets > 1 else "", table)
+
+
+def _show_linked_table(name: str, table: pd.DataFrame) -> None:
+    """Show what items of a dataset link to most in another one; `name` is left out if clear."""
+    linked, through = table["linked_dataset"].iloc[0], table["through"].iloc[0]
+    head = f"{linked} through {through}" if through else linked
+    theme.show_table(
+        [f"{name}: {head}" if name else head, "links", "here", "elsewhere"],
+        [
             [
-                f"{name} through {join_words(between)}" if between else name,
-                "links",
-                "here",
-                "elsewhere",
-            ],
-            [
-                [
-                    title,
-                    f"{int(each.counts[row]):,}",
-                    item_text.share_text(each.counts[row] / total),
-                    item_text.share_text(each.others[row] / others) if others else "",
-                ]
-                for title, row in zip(titles, top.tolist(), strict=True)
-                if each.counts[row]
-            ],
-        )
+                row.title,
+                f"{row.n_links:,}",
+                item_text.share_text(row.share),
+                ""
+                if math.isnan(row.share_elsewhere)
+                else item_text.share_text(row.share_elsewhere),
+            ]
+            for row in table.itertuples()
+        ],
+    )
 
 
 def _difference_row(prefix: str, difference: Difference) -> list[str]:
