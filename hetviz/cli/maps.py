@@ -701,7 +701,8 @@ def _linked(args: argparse.Namespace) -> int:
     rows = np.flatnonzero(is_listed & passing(data, filters))
     frame = hetviz.most_linked(data, rows, args.n)
     lines = [f"{len(rows):,} of {len(data[args.dataset]):,} {args.dataset}"]
-    for (name, through), part in frame.groupby(["linked_dataset", "through"], sort=False):
+    for _, part in frame.groupby(["linked_dataset", "through"], sort=False):
+        name, through = part["linked_dataset"].iloc[0], part["through"].iloc[0]
         lines.append(f"{name} through {through}:" if through else f"{name}:")
         for _, row in part.iterrows():
             elsewhere = row["share_elsewhere"]

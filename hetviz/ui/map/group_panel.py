@@ -222,32 +222,31 @@ def _show_linked_counts(data: HeteroData, rows: Ints) -> None:
     if not len(frame):
         return
     theme.show_section("What they link to most", "here and elsewhere")
-    tables = list(frame.groupby(["dataset", "linked_dataset"], sort=False))
-    shown, others = tables[:_MAX_LINKED_SHOWN], tables[_MAX_LINKED_SHOWN:]
-    for (name, _), table in shown:
-        _show_linked_table(name if n_datasets > 1 else "", table)
-    if others:
-        with st.expander(f"Show more: {join_first([linked for (_, linked), _ in others], 3)}"):
-            for (name, _), table in others:
-                _show_linked_table(name if n_datasets > 1 else "", table)
+    tables = [table for _, table in frame.groupby(["dataset", "linked_dataset"], sort=False)]
+    for table in tables[:_MAX_LINKED_SHOWN]:
+        _show_linked_table(table, n_datasets > 1)
+    if others := tables[_MAX_LINKED_SHOWN:]:
+        names = [str(table["linked_dataset"].iloc[0]) for table in others]
+        with st.expander(f"Show more: {join_first(list(dict.fromkeys(names)), 3)}"):
+            for table in others:
+                _show_linked_table(table, n_datasets > 1)
 
 
-def _show_linked_table(name: str, table: pd.DataFrame) -> None:
-    """Show what items of a dataset link to most in another one; `name` is left out if clear."""
-    linked, through = table["linked_dataset"].iloc[0], table["through"].iloc[0]
+def _show_linked_table(table: pd.DataFrame, is_named: bool) -> None:
+    """Show what items of a dataset link to most in another one, with or without its name."""
+    name, linked, through = (table[key].iloc[0] for key in ("dataset", "linked_dataset", "through"))
     head = f"{linked} through {through}" if through else linked
     theme.show_table(
-        [f"{name}: {head}" if name else head, "links", "here", "elsewhere"],
+        [f"{name}: {head}" if is_named else head, "links", "here", "elsewhere"],
         [
             [
-                row.title,
-                f"{row.n_links:,}",
-                item_text.share_text(row.share),
-                ""
-                if math.isnan(row.share_elsewhere)
-                else item_text.share_text(row.share_elsewhere),
+                row["title"],
+                f"{row['n_links']:,}",
+                item_text.share_text(row["share"]),
+                "" if math.isnan(elsewhere) else item_text.share_text(elsewhere),
             ]
-            for row in table.itertuples()
+            for row in table.to_dict("records")
+            for elsewhere in [row["share_elsewhere"]]
         ],
     )
 
