@@ -218,6 +218,21 @@ def test_interactive_map_has_charts_of_shown_datasets_within_limit(
     assert content()["charts"] == []
 
 
+def test_interactive_map_marks_pinned_items(tmp_path: Path) -> None:
+    data, (first, second) = sheep(), sheep().datasets
+    pinned = str(data[second].ids[1])
+    params = {"pins": [{"place": "left", "items": {second: [pinned]}}]}
+    embedding = flock().with_made(EmbeddingOrigin(data, Run("", "umap", params, 0)))
+    file = hetviz.export(data, embedding, tmp_path / "map.html")
+    found = re.search(r'id="data">(.*?)</script>', file.read_text(encoding="utf-8"), re.S)
+    assert found is not None
+    content = json.loads(found[1])
+    (at,) = content["pins"]
+    start = next(part["drawn"] for part in content["datasets"] if part["name"] == first)
+    assert at >= start
+    assert pinned in (content["ids"][at], content["titles"][at])
+
+
 @pytest.mark.parametrize(
     ("what", "form"), [(w, f) for w, forms in EXPORT_FORMS.items() for f in forms]
 )

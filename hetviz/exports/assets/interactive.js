@@ -339,16 +339,16 @@ function drawLabels() {
 
 // ------------------------------------------------------------------------------------------ item
 
-/** @param {number} i */
-function kind(i) {
-  const parts = [D.datasets[datasetOf[i]].name];
+/** The category of an item, or "". @param {number} i */
+function category(i) {
   const { code, value, byDataset, categories, borrowed } = colouring;
-  if (code[i] >= 0 && !value && !byDataset) {
-    const name = categories[code[i]];
-    parts.push(borrowed?.[i] ? `mostly ${name}, by links` : name);
-  }
-  return parts.join(" · ");
+  if (code[i] < 0 || value || byDataset) return "";
+  const name = categories[code[i]];
+  return borrowed?.[i] ? `mostly ${name}, by links` : name;
 }
+
+/** @param {number} i */
+const kind = (i) => [D.datasets[datasetOf[i]].name, category(i)].filter(Boolean).join(" · ");
 
 /** @param {number} i */
 function picture(i) {
@@ -377,11 +377,11 @@ function point(x, y) {
   });
 }
 
-/** A button that goes to an item. @param {number} i @param {string} column where the words were found */
-function listEntry(i, column = "") {
+/** A button that goes to an item. @param {number} i @param {string} about */
+function listEntry(i, about = kind(i)) {
   const image = picture(i);
   const button = make("button", undefined, { type: "button" });
-  button.append(...(image ? [image] : []), title(i), " ", make("small", column ? `${kind(i)}, ${column}` : kind(i)));
+  button.append(...(image ? [image] : []), title(i), " ", make("small", about));
   button.onclick = () => pick(i, true);
   const item = make("li");
   item.append(button);
@@ -470,7 +470,7 @@ function search() {
       const found = matches.filter((i) => datasetOf[i] === k);
       const listed = found.length > most ? `first ${most} of ${thousands(found.length)}` : thousands(found.length);
       $("matches").append(h("b", {}, D.datasets[k].name, h("small", {}, listed)),
-        h("ul", { "aria-label": D.datasets[k].name }, ...found.slice(0, most).map((i) => listEntry(i, named.has(i) ? "" : inColumn(i)))));
+        h("ul", { "aria-label": D.datasets[k].name }, ...found.slice(0, most).map((i) => listEntry(i, [category(i), named.has(i) ? "" : inColumn(i)].filter(Boolean).join(", ")))));
     }
   }
   const inColumns = nInColumns ? `, ${thousands(nInColumns)} by their columns` : "";
@@ -594,7 +594,7 @@ class Charts {
 
   show() {
     for (const card of this.cards) card.draw();
-    $("shown").textContent = `${thousands(this.crossfilter.visible)} of ${thousands(n)} items`;
+    if (this.cards.length) $("shown").textContent = `${thousands(this.crossfilter.visible)} of ${thousands(n)} items`;
     $("show-all").hidden = this.axes.every(({ allowed }) => !allowed);
   }
 }
