@@ -276,7 +276,7 @@ export class Overlay {
       const [x, y] = this.scene.pixel(r);
       return /** @type {[number, number]} */ ([x, y - (picked[r] ? RINGED_PX : 0)]);
     });
-    drawPins(ctx, places, rows.length, tokens);
+    drawPins(ctx, places, rows.length, { bg: tokens.bg, ink: tokens.ink });
   }
 
   /** Draw a ring that closes around the item under a resting finger. @param {CanvasRenderingContext2D} ctx @param {number} now */
