@@ -185,7 +185,7 @@ def export(
         colours = colouring_of(data, embedding, colour, settings.palette)
         resolved = resolve_views(data, embedding, saved_views, colours, hidden)
         made = embedding.made
-        params = made.run.params if isinstance(made, EmbeddingOrigin) else {}
+        pins = made.run.params.get("pins") if isinstance(made, EmbeddingOrigin) else None
         page = interactive_map(
             data,
             embedding,
@@ -194,7 +194,7 @@ def export(
             hidden=hidden,
             names=names,
             views=resolved,
-            pins=all_pinned_rows(data, params).tolist(),
+            pins=all_pinned_rows(data, pins).tolist(),
         )
         return write_file(path, page.encode())
     if chosen == "map":

@@ -25,9 +25,9 @@ def pinned_rows(data: HeteroData, pin: PinSpec) -> Ints:
     return np.unique(np.concatenate(rows))
 
 
-def all_pinned_rows(data: HeteroData, params: Mapping[str, Any]) -> Ints:
-    """Return the sorted global rows of all pins of a method's parameters."""
-    rows = [pinned_rows(data, pin) for pin in params.get("pins") or []]
+def all_pinned_rows(data: HeteroData, pins: Sequence[PinSpec] | None) -> Ints:
+    """Return the sorted global rows of all pins of a parameter."""
+    rows = [pinned_rows(data, pin) for pin in pins or []]
     return np.unique(np.concatenate(rows)) if rows else np.empty(0, dtype=np.int64)
 
 

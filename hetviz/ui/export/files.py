@@ -121,7 +121,7 @@ def show_map_files(source: ExportSource) -> None:
             lambda: page(
                 charts=linked_charts.page_charts(source.state),
                 views=stories.page_views(shown, settings.hidden, sid),
-                pins=all_pinned_rows(source.data, source.run.params).tolist(),
+                pins=all_pinned_rows(source.data, source.run.params.get("pins")).tolist(),
             ).encode(),
             "One file that opens without a server, with search, charts, pictures and neighbours.",
         )

@@ -173,7 +173,8 @@ def _link_reach(state: State, run: MapResult | None) -> list[list[float | None]]
 
 
 def _pinned_rows(state: State, run: MapResult | None) -> list[int]:
-    return [] if run is None else all_pinned_rows(state.opened(), run.params)[:_MAX_MARKED].tolist()
+    pins = None if run is None else run.params.get("pins")
+    return all_pinned_rows(state.opened(), pins)[:_MAX_MARKED].tolist()
 
 
 def _method_note(run: MapResult | None) -> list[str]:
