@@ -174,7 +174,8 @@ def _link_reach(state: State, run: MapResult | None) -> list[list[float | None]]
 
 def _pinned_rows(state: State, run: MapResult | None) -> list[int]:
     pins = None if run is None else run.params.get("pins")
-    return all_pinned_rows(state.opened(), pins)[:_MAX_MARKED].tolist()
+    rows: list[int] = all_pinned_rows(state.opened(), pins)[:_MAX_MARKED].tolist()
+    return rows
 
 
 def _method_note(run: MapResult | None) -> list[str]:
