@@ -249,6 +249,14 @@ def test_filters_by_number_and_by_text(visit: Visit) -> None:
     app.slider(key="filter-emoji-n_keywords-range").set_range(4, 9).run()
     # From the fifth to the tenth of 15 bars.
     assert '<u style="left:26.7%;right:33.3%">' in html_of(app)
+    ends = [app.number_input(key=f"filter-emoji-n_keywords-{label}") for label in ("From", "To")]
+    assert [end.value for end in ends] == [4, 9]
+    ends[1].set_value(2).run()
+    assert "The upper end is below the lower one." in html_of(app)
+    assert app.button(key="add-filter").disabled
+    app.number_input(key="filter-emoji-n_keywords-To").set_value(99).run()
+    assert app.slider(key="filter-emoji-n_keywords-range").value == (4, 14)
+    app.number_input(key="filter-emoji-n_keywords-To").set_value(9).run()
     press(app, "add-filter")
     app.selectbox(key="filter-column-emoji").set_value("name").run()
     app.text_input(key="filter-emoji-name-text").set_value("FACE").run()

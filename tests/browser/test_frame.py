@@ -294,6 +294,15 @@ def test_colour_that_is_not_kept_is_drawn_as_before(page: Page) -> None:
     page.wait_for_function(_DRAWN, arg=usual)
 
 
+def test_menu_of_the_project_closes_when_another_page_opens(page: Page) -> None:
+    page.goto("/map")
+    settled(page)
+    page.locator(".st-key-project button").first.click()
+    page.get_by_role("link", name="Start: all projects, or a new one").click()
+    expect(page.locator(".hv-at-start")).to_have_count(1)
+    expect(page.get_by_label("Project name")).to_have_count(0)
+
+
 def test_colours_are_chosen_by_keys(page: Page) -> None:
     page.goto("/map")
     settled(page)

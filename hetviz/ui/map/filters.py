@@ -198,20 +198,63 @@ def _value_filter(
 def _range_filter(
     key: str, name: str, title: str, column: Column, low: float, high: float
 ) -> Filter | None:
-    ends: tuple[float, float]
-    if column.whole:
-        ends = st.slider("From, to", int(low), int(high), (int(low), int(high)), key=f"{key}-range")
-    else:
+    first, last, step = float(low), float(high), 1.0
+    if not column.whole:
         # The slider rounds its values, so its ends are outside the data.
         step = 10.0 ** math.floor(math.log10(high - low) - 2)
         first, last = math.floor(low / step) * step, math.ceil(high / step) * step
-        ends = st.slider("From, to", first, last, (first, last), step, key=f"{key}-range")
+    number = int if column.whole else float
+    limits = number(first), number(last)
+    st.slider(
+        "From, to",
+        *limits,
+        limits,
+        number(step),
+        key=f"{key}-range",
+        on_change=_type_ends,
+        args=(key, limits),
+        label_visibility="collapsed",
+    )
+    with st.container(horizontal=True):
+        bottom, top = (
+            st.number_input(
+                label,
+                value=None,
+                step=number(step),
+                format="%d" if column.whole else "%g",
+                placeholder=number_text(end, "number"),
+                key=f"{key}-{label}",
+                on_change=_move_slider,
+                args=(key, limits),
+            )
+            for label, end in (("From", low), ("To", high))
+        )
     missing = _include_missing(key, column)
-    bottom = None if ends[0] <= low else ends[0]
-    top = None if ends[1] >= high else ends[1]
     if bottom is None and top is None and (missing or not column.n_missing):
         return None
+    if bottom is not None and top is not None and top < bottom:
+        theme.show_note("The upper end is below the lower one.")
+        return None
     return Filter(name, title, "range", low=bottom, high=top, missing=missing)
+
+
+def _type_ends(key: str, limits: tuple[float, float]) -> None:
+    """Fill the ends of a range in as the slider was moved."""
+    for label, end, limit in zip(
+        ("From", "To"), st.session_state[f"{key}-range"], limits, strict=True
+    ):
+        st.session_state[f"{key}-{label}"] = None if end == limit else end
+
+
+def _move_slider(key: str, limits: tuple[float, float]) -> None:
+    """Move the slider to the ends that were typed, as far as it goes."""
+    ends = [
+        limit if typed is None else min(max(typed, limits[0]), limits[1])
+        for typed, limit in zip(
+            (st.session_state[f"{key}-{label}"] for label in ("From", "To")), limits, strict=True
+        )
+    ]
+    st.session_state[f"{key}-range"] = (min(ends), max(ends))
 
 
 def _date_filter(

@@ -7,6 +7,7 @@
 import { closest } from "./dom.js";
 
 const [START_MS, REST_MS, MAX_TRIES] = [1500, 300, 3]; // ms until the app starts, ms of rest, clicks
+const OPEN_MENU = '[data-testid="stPopoverButton"][aria-expanded="true"]';
 const PAGE_LINK = 'a[data-testid="stPageLink-NavLink"]';
 
 /** @type {{ link: HTMLElement, name: string, tries: number } | null} */
@@ -55,6 +56,9 @@ function wait(app, ms) {
 }
 
 function finish() {
+  // The menu that held the link would stay open on the new page.
+  const menu = target?.link.closest('[data-testid="stPopoverBody"]') && document.querySelector(OPEN_MENU);
+  if (menu instanceof HTMLElement) menu.click();
   target = null;
   sendQueued();
 }
