@@ -17,6 +17,7 @@ from hetviz.errors import (
     DataError,
     DataWarning,
     HetvizError,
+    MissingExtraError,
     ParameterError,
     RowsError,
     UnfittedError,
@@ -24,6 +25,7 @@ from hetviz.errors import (
 from hetviz.progress import Progress
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
 
     class BaseEstimator:
         """Typed, as type checkers report no unknown parameters of a class with an untyped base."""
@@ -69,7 +71,7 @@ class SklearnInterface(BaseEstimator):
         -------
         Embedding
             For a table or matrix an array of shape (n, k), or a DataFrame after
-            ``set_output(transform="pandas")``.
+            ``set_output(transform="pandas")`` or "polars".
         """
         self._warn_of_target(y)
         return self.fit(data, **fit_params)._to_output(self.embedding_)
@@ -112,11 +114,13 @@ class SklearnInterface(BaseEstimator):
 
         Parameters
         ----------
-        transform : {"default", "pandas"}, optional
-            "pandas" is `Embedding.frame`. For a table or matrix: its rows, one column per axis.
+        transform : {"default", "pandas", "polars"}, optional
+            "pandas" and "polars" give `Embedding.frame`. For a table or matrix they give its rows,
+            one column per axis; polars has no names of rows.
         """
-        if transform not in (None, "default", "pandas"):
-            raise ParameterError(f"set_output: transform = {transform!r}; 'default' or 'pandas'.")
+        if transform not in (None, "default", "pandas", "polars"):
+            allowed = "'default', 'pandas' or 'polars'"
+            raise ParameterError(f"set_output: transform = {transform!r}; {allowed}.")
         if transform is not None:
             self._output = transform
         return self
@@ -153,16 +157,28 @@ class SklearnInterface(BaseEstimator):
 
     def _to_output(self, embedding: Embedding) -> Any:
         """Return the map in the output type that was set. Rows without names give an array."""
-        as_table = getattr(self, "_output", "default") == "pandas"
+        output = getattr(self, "_output", "default")
+        as_table = output != "default"
         if not self._of_rows:
-            return embedding.frame() if as_table else embedding
+            return _to_table(embedding.frame(), output) if as_table else embedding
         Y = next(iter(embedding.coordinates.values()))
         if not as_table:
             return np.array(Y)
         import pandas as pd
 
         index = next(iter(embedding.ids.values())).tolist()
-        return pd.DataFrame(Y, index=index, columns=self.get_feature_names_out())
+        frame = pd.DataFrame(Y, index=index, columns=self.get_feature_names_out())
+        return _to_table(frame, output)
+
+
+def _to_table(frame: DataFrame, output: str) -> object:
+    if output == "pandas":
+        return frame
+    try:
+        import polars
+    except ImportError:
+        raise MissingExtraError("set_output(transform='polars')", package="polars") from None
+    return polars.from_pandas(frame)
 
 
 def to_heterodata(value: FitInput) -> tuple[HeteroData, bool]:

@@ -15,6 +15,7 @@ from unittest import SkipTest
 
 import numpy as np
 import pandas as pd
+import polars
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -114,8 +115,12 @@ def test_outputs_are_arrays_frames_or_embeddings() -> None:
     assert isinstance(both.fit_transform(DATA), hetviz.Embedding)
     assert not hasattr(both, "n_features_in_")
     assert isinstance(both.set_output(transform="pandas").fit_transform(DATA), pd.DataFrame)
-    with pytest.raises(ParameterError, match="pandas"):
-        both.set_output(transform="polars")
+    assert both.set_output(transform="polars").fit_transform(DATA).columns[:2] == ["dataset", "id"]
+    rows = model.set_output(transform="polars").fit_transform(table)
+    assert isinstance(rows, polars.DataFrame)
+    np.testing.assert_array_equal(rows.to_numpy(), named.to_numpy())
+    with pytest.raises(ParameterError, match="polars"):
+        both.set_output(transform="arrow")
 
 
 def test_pipeline_with_a_method_at_the_end() -> None:
