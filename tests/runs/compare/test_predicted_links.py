@@ -39,11 +39,11 @@ def shops_and_goods(n: int = 60) -> HeteroData:
 def test_held_out_links_use_own_scores_or_distances() -> None:
     data = shops_and_goods()
     comparison = hetviz.compare(
-        data, ["pmvge", "pca"], seeds=1, params={"pmvge": {"n_iter": 300}}, new_items=0.1
+        data, ["pmvge", "pca"], seeds=1, params={"pmvge": {"n_iter": 60}}, new_items=0.1
     )
     assert comparison.judged_by == {"pmvge": "own scores", "pca": "nearness on the map"}
     train, held = data.holdout(links=0.2, random_state=0)
-    model = fit_run(train, "pmvge", {"n_iter": 300}, 0).model
+    model = fit_run(train, "pmvge", {"n_iter": 60}, 0).model
     is_known = np.zeros((60, 60), dtype=bool)
     is_known[train.links[0].i, train.links[0].j] = True
     truth = np.zeros((60, 60), dtype=bool)
