@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import shutil
 import tempfile
 import time
@@ -98,7 +99,9 @@ def run_large(
             "blocks": len(recipe.plan.blocks),
             "n_unplaced": sum(n_lost for _, _, n_lost in written),
             "peak_mb": {
-                name: round(size, 1) for name, size in engine.peaks().items() if size == size
+                name: round(size, 1)
+                for name, size in engine.peaks().items()
+                if not math.isnan(size)
             },
             "forecast_mb": round(forecast(recipe)["process"] / 1e6, 1),
             "coordinates_sha256": _hash_of_hashes(digest for digest, _, _ in written),
