@@ -58,9 +58,10 @@ def make_map(page: Page, method: str = "") -> None:
         page.keyboard.press("Enter")
         settled(page)
     expect(page.get_by_role("button", name="Make map")).to_be_attached()
-    # It has space, although it is drawn after it was opened.
-    form = page.locator('[data-testid="stPopoverBody"]').bounding_box()
-    assert form is not None and form["height"] > 300
+    # It gets space, although it is drawn after it was opened.
+    page.wait_for_function(
+        "() => document.querySelector('[data-testid=stPopoverBody]')?.clientHeight > 300"
+    )
     page.get_by_role("button", name="Make map").click()
 
 
