@@ -26,6 +26,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from hetviz.runs.large.schedulers import peak_mb
 from tests.io.file_builders import (
     arrow,
     npy,
@@ -275,8 +276,8 @@ def serve_reader() -> None:
                 message, more = "refused", str(error)[:200]
             except BaseException:
                 message, more = "crashed", traceback.format_exc()[-1_500:]
-        mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1_000
-        statements = {"what": message, "more": more, "s": _processor_s() - begun, "mb": mb}
+        spent = _processor_s() - begun
+        statements = {"what": message, "more": more, "s": spent, "mb": peak_mb()}
         statements["own"] = time.process_time() - own_values
         real.write(json.dumps(statements) + "\n")
         real.flush()
