@@ -23,6 +23,7 @@ LEANS_ON = {
     "streamlit.elements.lib.mutable_popover_container.PopoverContainer": {"open"},
     "streamlit.proto.ClientState_pb2.ClientState": set(),
     "streamlit.proto.NewSession_pb2.CustomThemeConfig": {"MergeFrom"},
+    "streamlit.proto.WidgetStates_pb2.WidgetStates": set(),
     "streamlit.runtime.app_session": {"RerunData", "_populate_theme_msg"},
     "streamlit.runtime.app_session.AppSession": {
         "request_rerun",
@@ -37,12 +38,17 @@ LEANS_ON = {
     "streamlit.proto.ForwardMsg_pb2.ForwardMsg": set(),
     "streamlit.runtime.runtime.Runtime": {"_send_message"},
     "streamlit.runtime.session_manager.ActiveSessionInfo": set(),
-    "streamlit.runtime.scriptrunner_utils.script_requests.ScriptRequestType": {"STOP"},
+    "streamlit.runtime.scriptrunner_utils.script_requests.ScriptRequest": set(),
+    "streamlit.runtime.scriptrunner_utils.script_requests.ScriptRequests": {
+        "on_scriptrunner_yield"
+    },
+    "streamlit.runtime.scriptrunner_utils.script_requests.ScriptRequestType": {"STOP", "RERUN"},
     "streamlit.runtime.scriptrunner.RerunData": set(),
     "streamlit.runtime.scriptrunner.ScriptRunner": set(),
     "streamlit.runtime.scriptrunner.ScriptRunnerEvent": {"ENQUEUE_FORWARD_MSG"},
     "streamlit.runtime.state.SafeSessionState": {"on_script_will_rerun", "filtered_state"},
     "streamlit.runtime.state.SessionState": {"_widget_changed"},
+    "streamlit.runtime.state.session_state.WStates": {"set_widget_from_proto"},
     "streamlit.web.server.starlette.starlette_app_utils.decode_xsrf_token_string": set(),
     "streamlit.web.server.starlette.starlette_app_utils.generate_xsrf_token_string": set(),
     "streamlit.web.server.starlette.starlette_routes._ensure_xsrf_cookie": set(),
@@ -106,7 +112,9 @@ def test_sessions_and_their_runner_have_what_is_changed_in_them() -> None:
     assert all(name in inspect.getsource(SafeSessionState) for name in ("_lock", "self._state"))
     assert "_execing" in inspect.getsource(ScriptRunner)
     assert "self._requests" in inspect.getsource(ScriptRunner)
-    assert "self._state" in inspect.getsource(ScriptRequests)
+    requests = inspect.getsource(ScriptRequests)
+    assert all(f"self.{name}" in requests for name in ("_state", "_rerun_data"))
+    assert "_session_state" in inspect.getsource(ScriptRunner)
     session = inspect.getsource(AppSession)
     assert all(f"self.{name}" in session for name in ("_scriptrunner", "_event_loop"))
     assert "self._browser_queue = ForwardMsgQueue" in session

@@ -19,6 +19,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.script_data import ScriptData
 from streamlit.runtime.scriptrunner import RerunData, ScriptRunner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
+from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests
 from streamlit.runtime.state import SafeSessionState, SessionState
 from streamlit.testing.v1 import AppTest
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
@@ -67,6 +68,8 @@ def reverted(monkeypatch: pytest.MonkeyPatch) -> None:
     made = WebSocketsSansIOProtocol.connection_made
     monkeypatch.setattr(WebSocketsSansIOProtocol, "connection_made", made)
     monkeypatch.setattr(ScriptRunner, "_run_script", ScriptRunner._run_script)
+    name = "on_scriptrunner_yield"
+    monkeypatch.setattr(ScriptRequests, name, getattr(ScriptRequests, name))
 
 
 def page() -> None:
@@ -115,6 +118,45 @@ def test_event_does_not_interrupt_callback() -> None:
     assert app.session_state["done"] == ["begun", "ended"]
     # The second event runs the page afterwards.
     assert app.session_state["runs"] == 2
+
+
+def page_of_field() -> None:
+    import streamlit as st
+    from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
+    from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
+
+    def act(value: int) -> None:
+        st.session_state.setdefault("got", []).append(value)
+
+    value = st.number_input("Value", 0, 9, 0, key="value")
+    if value == 2 and "got" not in st.session_state:
+        # Simulates a click while the page runs with the new value.
+        ctx = get_script_run_ctx()
+        assert ctx is not None
+        assert ctx.script_requests is not None
+        state = ctx.session_state._state
+        button = state._key_id_mapper.get_id_from_key("act")
+        click = WidgetStates(widgets=[WidgetState(id=button, trigger_value=True)])
+        ctx.script_requests.request_rerun(
+            RerunData(widget_states=click, page_script_hash=ctx.page_script_hash)
+        )
+    st.button("Act", key="act", on_click=act, args=(value,))
+
+
+@pytest.mark.parametrize("interrupts", [False, True])
+@pytest.mark.usefixtures("reverted")
+def test_click_knows_the_field_changed_before(interrupts: bool) -> None:
+    def got() -> list[int]:
+        app = AppTest.from_function(page_of_field, default_timeout=PATIENCE_S).run()
+        app.number_input(key="value").set_value(2 if interrupts else 1)
+        if not interrupts:
+            app.button(key="act").click()
+        values: list[int] = app.run().session_state["got"]
+        return values
+
+    assert got() == [0]  # As Streamlit does by itself.
+    patch_streamlit()
+    assert got() == [2 if interrupts else 1]
 
 
 @pytest.mark.parametrize("received", [False, True])

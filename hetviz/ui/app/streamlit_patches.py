@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import secrets
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache, partial
 from typing import Any
 
@@ -14,13 +16,19 @@ from streamlit import config
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
+from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.runtime import app_session, memory_media_file_storage
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.runtime import Runtime
 from streamlit.runtime.scriptrunner import RerunData, ScriptRunner, ScriptRunnerEvent
-from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
+from streamlit.runtime.scriptrunner_utils.script_requests import (
+    ScriptRequest,
+    ScriptRequests,
+    ScriptRequestType,
+)
 from streamlit.runtime.session_manager import ActiveSessionInfo
 from streamlit.runtime.state import SafeSessionState, SessionState
+from streamlit.runtime.state.session_state import WStates
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from hetviz.errors import HetvizError
@@ -32,7 +40,15 @@ _FILE_KEY = secrets.token_bytes(32)
 # Far fewer than a tab may have waiting.
 _MESSAGES_AT_ONCE = 50
 _VALUES = "filtered_state"
-_TRIGGERS = ("trigger_value", "string_trigger_value", "chat_input_value", "json_trigger_value")
+_BUTTON = "trigger_value"
+_TRIGGERS = (_BUTTON, "string_trigger_value", "chat_input_value", "json_trigger_value")
+_FIELDS = (
+    *("bool_value", "string_value", "string_array_value"),
+    *("int_value", "int_array_value", "double_value", "double_array_value"),
+)
+_BEGAN, _WAITED = "_hetviz_began", "_hetviz_click_waited"
+# Longer runs wait for something, such as a file, and a click may be on Cancel.
+_CLICK_WAITS_S = 2.0
 
 _on_script_will_rerun: Callable[..., None] = SafeSessionState.on_script_will_rerun
 _widget_changed: Callable[[SessionState, str], bool] = SessionState._widget_changed
@@ -46,6 +62,9 @@ _file_id: Callable[..., str] = memory_media_file_storage._calculate_file_id
 _flush: Callable[[AppSession], list[ForwardMsg]] = AppSession.flush_browser_queue
 _send: Callable[[Runtime, ActiveSessionInfo, ForwardMsg], None] = Runtime._send_message
 _run_script: Callable[[ScriptRunner, RerunData], None] = ScriptRunner._run_script
+_next_request: Callable[[ScriptRequests], ScriptRequest | None] = (
+    ScriptRequests.on_scriptrunner_yield
+)
 _connect: Callable[..., None] = WebSocketsSansIOProtocol.connection_made
 
 
@@ -71,6 +90,8 @@ def patch_streamlit() -> None:
     # - Each run writes the colours of the settings again, a tenth of the time of a small part.
     # - All scripts run at once. Python runs one at a time, so each takes as long as all of them
     #   together. Now a few run and the others follow.
+    # - A click on a button right after a field was changed runs the callback that the page made for
+    #   the field's earlier value. Now the page runs with the new value first.
     # - Only three parts of a file above 1 MB make its address, so a visitor may download that of
     #   another which differs elsewhere. Now all of it does, with a key that only the server has.
     setattr(SafeSessionState, _on_script_will_rerun.__name__, _rerun_atomically)
@@ -86,6 +107,7 @@ def patch_streamlit() -> None:
     setattr(Runtime, _send.__name__, _send_batch)
     setattr(WebSocketsSansIOProtocol, _connect.__name__, _connect_gathered)
     setattr(ScriptRunner, _run_script.__name__, _run_in_turn)
+    setattr(ScriptRequests, _next_request.__name__, _next_but_click)
     setattr(app_session, _fill_theme.__name__, _copy_theme)
     setattr(memory_media_file_storage, _file_id.__name__, _id_of_file)
 
@@ -256,7 +278,46 @@ class _GatheredWrites:
 
 def _run_in_turn(runner: ScriptRunner, request: RerunData) -> None:
     with PAGE_TURNS.take():
+        request = _without_early_click(runner, request)
+        runner._requests.__dict__[_BEGAN] = time.monotonic()
         _run_script(runner, request)
+
+
+def _next_but_click(requests: ScriptRequests) -> ScriptRequest | None:
+    """Return the request that stops a run; a click waits for the end of a short one."""
+    waited_s = time.monotonic() - requests.__dict__.get(_BEGAN, 0.0)
+    if (
+        waited_s < _CLICK_WAITS_S
+        and requests._state is ScriptRequestType.RERUN
+        and _has_click(requests._rerun_data.widget_states)
+    ):
+        return None
+    return _next_request(requests)
+
+
+def _without_early_click(runner: ScriptRunner, request: RerunData) -> RerunData:
+    """Return a request without its click if a field has a new value; the click comes next."""
+    states, waited = request.widget_states, runner.__dict__.pop(_WAITED, False)
+    if states is None or waited or not _has_click(states) or not _has_new_value(runner, states):
+        return request
+    runner.__dict__[_WAITED] = runner._requests.request_rerun(request)
+    others = [one for one in states.widgets if one.WhichOneof("value") != _BUTTON]
+    return replace(request, widget_states=WidgetStates(widgets=others))
+
+
+def _has_click(states: WidgetStates | None) -> bool:
+    return states is not None and any(one.trigger_value for one in states.widgets)
+
+
+def _has_new_value(runner: ScriptRunner, states: WidgetStates) -> bool:
+    state = runner._session_state._state
+    before = state._new_widget_state
+    sent = WStates(widget_metadata=before.widget_metadata)
+    for one in states.widgets:
+        metadata = before.widget_metadata.get(one.id)
+        if metadata is not None and metadata.value_type in _FIELDS:
+            sent.set_widget_from_proto(one)
+    return any(sent[id] != before.get(id, state._old_state.get(id)) for id in sent)
 
 
 def _copy_theme(message: CustomThemeConfig, section: str = "theme") -> None:
