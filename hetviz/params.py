@@ -21,7 +21,7 @@ import math
 import numbers
 import re
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import (
@@ -31,6 +31,7 @@ from typing import (
     ClassVar,
     Self,
     TypedDict,
+    TypeVar,
     dataclass_transform,
     get_args,
     get_origin,
@@ -40,6 +41,8 @@ from hetviz.errors import ParameterError
 
 if TYPE_CHECKING:
     from hetviz._types import RandomSeed
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -309,7 +312,12 @@ class Changed:
         self.fields = fields
 
 
-@dataclass_transform()
+def option(*, default: T, kw_only: bool = True) -> T:
+    """Declare a setting of the constructor that does not change results and is not recorded."""
+    return default
+
+
+@dataclass_transform(field_specifiers=(option,))
 class HasParams:
     """Base of classes whose parameters are annotated fields, inherited ones first.
 
@@ -320,6 +328,8 @@ class HasParams:
 
     params: ClassVar[Mapping[str, Param]] = MappingProxyType({})
     _types: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+    # Description of each field made by `option`.
+    _options: ClassVar[Mapping[str, str]] = MappingProxyType({})
 
     def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
@@ -334,9 +344,9 @@ class HasParams:
             {**cls._types, **{name: own_params[name][1] for name in own_params}}
         )
         if own_params and "__init__" not in vars(cls):
-            cls.__init__ = _constructor(cls.params, cls._types)  # type: ignore[method-assign]
+            cls.__init__ = _constructor(cls.params, cls._types, cls._options)  # type: ignore[method-assign]
         if own_params and cls.__doc__:
-            cls.__doc__ = _with_parameters(cls.__doc__, cls.params)
+            cls.__doc__ = _with_parameters(cls.__doc__, cls.params, cls._options)
 
 
 def _declaration(owner: type, name: str, annotation: object) -> Param | None:
@@ -355,23 +365,28 @@ def _declaration(owner: type, name: str, annotation: object) -> Param | None:
     return declaration.with_default(vars(owner)[name])
 
 
-def _constructor(params: Mapping[str, Param], types: Mapping[str, object]) -> Callable[..., None]:
-    """Return an ``__init__`` that stores each parameter under its name."""
+def _constructor(
+    params: Mapping[str, Param], types: Mapping[str, object], options: Iterable[str]
+) -> Callable[..., None]:
+    """Return an ``__init__`` that stores each parameter and option under its name."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     fields = [
         inspect.Parameter(name, kind, default=param.default, annotation=types[name])
         for name, param in params.items()
     ]
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    fields += [inspect.Parameter(name, keyword, default=None) for name in options]
+    names = (*params, *options)
     signature = inspect.Signature([inspect.Parameter("self", kind), *fields])
 
     def store(self: object, *args: object, **kwargs: object) -> None:
         values = _renamed(params, kwargs)
         for name in values:
-            if name not in params:
+            if name not in names:
                 raise TypeError(_unknown(type(self).__name__, params, name))
         bound = signature.bind(self, *args, **values)
         bound.apply_defaults()
-        for name in params:
+        for name in names:
             setattr(self, name, bound.arguments[name])
 
     store.__name__ = "__init__"
@@ -385,7 +400,7 @@ def _renamed(declared: Mapping[str, Param], values: Mapping[str, object]) -> dic
     return {current_names.get(name, name): value for name, value in values.items()}
 
 
-def _with_parameters(text: str, params: Mapping[str, Param]) -> str:
+def _with_parameters(text: str, params: Mapping[str, Param], options: Mapping[str, str]) -> str:
     """Return a numpydoc docstring with a section *Parameters* before all others."""
     text = inspect.cleandoc(text)
     lines = ["Parameters", "----------"]
@@ -398,6 +413,11 @@ def _with_parameters(text: str, params: Mapping[str, Param]) -> str:
         if isinstance(inner, Choice):
             meanings = [(option, words) for option, words in inner.options.items() if words]
             lines += ["", *(f"    - {option!r}: {words}" for option, words in meanings), ""]
+    for name, help_text in options.items():
+        lines += [
+            f"{name} : int, optional",
+            *textwrap.wrap(help_text, 96, initial_indent="    ", subsequent_indent="    "),
+        ]
     section = "\n".join(lines)
     section_start = re.search(r"^\w[\w ]*\n-{3,}$", text, flags=re.MULTILINE)
     if section_start is None:

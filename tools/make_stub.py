@@ -31,6 +31,7 @@ from hetviz.progress import Progress
 _SHARED = """    random_state: RandomSeed = 0,
     progress: Progress | bool | None = None,
     start: Embedding | None = None,
+    n_jobs: int | None = None,
 """
 
 

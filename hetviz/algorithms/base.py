@@ -10,11 +10,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, overload
 
 import numpy as np
 
 from hetviz import params as parameters
+from hetviz._text import join_words
 from hetviz._types import Floats, Rng, Sparse
 from hetviz.algorithms.contract import Capability, Fit
 from hetviz.algorithms.diagnostics import (
@@ -40,7 +41,8 @@ from hetviz.core.device import (
 from hetviz.core.graph.neighbors import collect_recalls
 from hetviz.core.layout.attraction import AttractionGraph
 from hetviz.core.layout.out_of_sample import PlacementError
-from hetviz.core.threads import one_thread
+from hetviz.core.spectral.blocks import LinearMap
+from hetviz.core.threads import limit_threads, one_thread
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.data.model.diagnostics import Diagnostic, by_key
 from hetviz.data.model.out_of_sample import NewLink, NewRows, new_rows
@@ -55,7 +57,7 @@ from hetviz.errors import (
 )
 from hetviz.features.spaces.basis import Basis
 from hetviz.features.spaces.projection import Projection, project
-from hetviz.params import HasParams
+from hetviz.params import HasParams, option
 from hetviz.progress import Progress, ProgressPart, as_progress
 
 _AXES_PROGRESS_SHARE = 0.6
@@ -72,6 +74,15 @@ class BaseEmbedder(HasParams, SklearnInterface):
     stopping_reason_ : str
     diagnostics_ : dict
     """
+
+    n_jobs: int | None = option(default=None, kw_only=True)
+    _options: ClassVar[Mapping[str, str]] = {
+        "n_jobs": (
+            "Threads of layouts; -1 for all cores, -2 for all but one. By default the cores of the "
+            "process, at most OMP_NUM_THREADS and 8. The map is the same for any number, as linear "
+            "algebra has one thread."
+        )
+    }
 
     memory_estimate: ClassVar[MemoryEstimate] = MemoryEstimate()
     # How many fits from an own map take at most three times as long as the first fit, 0 if few.
@@ -116,7 +127,9 @@ class BaseEmbedder(HasParams, SklearnInterface):
         -----
         A fit that needs more memory than available (`bytes_for`) raises NotApplicableError.
         """
-        parameters.check(self.card.key, self.params, self.get_params(deep=False))
+        parameters.check(
+            self.card.key, self.params, {name: getattr(self, name) for name in self.params}
+        )
         data, self._of_rows = to_heterodata(data)
         self._check_per_dataset(data)
         if reasons := [*self.card.reasons_against(data), *self._reasons_against(data)]:
@@ -136,7 +149,11 @@ class BaseEmbedder(HasParams, SklearnInterface):
         report = as_progress(progress)
         report(0.0, "Starting")
         by_neighbors = self._drawn_by_neighbors()
-        with collect_recalls() as recall_by_dataset, compute_on(device):
+        with (
+            limit_threads(self.n_jobs),
+            collect_recalls() as recall_by_dataset,
+            compute_on(device),
+        ):
             try:
                 axes_progress = (
                     ProgressPart(report, 0.0, _AXES_PROGRESS_SHARE) if by_neighbors else report
@@ -370,7 +387,77 @@ class BaseEmbedder(HasParams, SklearnInterface):
                     )
 
 
-class ProjectionEmbedder(BaseEmbedder):
+class LinearEmbedder(BaseEmbedder):
+    """Base class of methods that can map features linearly: ``_linear_maps`` has these maps."""
+
+    def _linear_maps(self) -> Mapping[str, LinearMap]:
+        """Return the map of each dataset whose features are mapped linearly, without kernels."""
+        raise NotImplementedError
+
+    @property
+    def components_(self) -> dict[str, Floats]:
+        """Effect of each feature on each axis, shape (n_components, n_features), by dataset.
+
+        A row is placed at ``components_[name] @ (x - mean_[name])`` by its features alone. Datasets
+        with kernels, distances or free places have none.
+        """
+        self._check_fitted("components_")
+        return {name: fitted.coefficients.T for name, fitted in self._linear_maps().items()}
+
+    @property
+    def mean_(self) -> dict[str, Floats]:
+        """Features that are placed at 0, shape (n_features,), by dataset."""
+        self._check_fitted("mean_")
+        return {name: fitted.centre for name, fitted in self._linear_maps().items()}
+
+    @overload
+    def inverse_transform(self, Y: Embedding) -> dict[str, Floats]: ...
+
+    @overload
+    def inverse_transform(self, Y: Floats) -> Floats: ...
+
+    def inverse_transform(self, Y: Embedding | Floats) -> dict[str, Floats] | Floats:
+        """Return the features that are placed at `Y`, as near to the mean as possible.
+
+        Parameters
+        ----------
+        Y : Embedding, or array of shape (n, n_components) if one dataset is mapped linearly
+
+        Returns
+        -------
+        dict of str to array of shape (n, n_features)
+            By dataset with a linear map. For an array one array.
+
+        Raises
+        ------
+        hetviz.errors.DataError
+            If no dataset is mapped linearly, or for an array of another shape.
+
+        Notes
+        -----
+        ``mean_ + pinv(components_) @ y``. Features that the axes do not show stay at the mean. A
+        position that no features have gives the features of the nearest one.
+        """
+        self._check_fitted("inverse_transform")
+        maps = self._linear_maps()
+        if not maps:
+            message = "no dataset has features that are mapped linearly"
+            raise DataError.of("not-linear", "inverse_transform", message, self.card.title)
+        if isinstance(Y, Embedding):
+            parts = Y.coordinates.items()
+            return {name: maps[name].inverse(part) for name, part in parts if name in maps}
+        if len(maps) > 1:
+            message = f"an Embedding is needed, as {join_words(list(maps))} have features"
+            raise DataError.of("not-embedding", "inverse_transform", message, type(Y).__name__)
+        (fitted,) = maps.values()
+        places = np.asarray(Y, dtype=np.float64)
+        if places.ndim != 2 or places.shape[1] != fitted.coefficients.shape[1]:
+            message = f"an array of {fitted.coefficients.shape[1]} columns is needed, one per axis"
+            raise DataError.of("shape", "inverse_transform", message, f"shape {places.shape}")
+        return fitted.inverse(places)
+
+
+class ProjectionEmbedder(LinearEmbedder):
     """Base class of methods that map the features of each dataset linearly.
 
     ``_fit`` sets ``_projection`` and returns ``_projected``.
@@ -404,3 +491,6 @@ class ProjectionEmbedder(BaseEmbedder):
 
     def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:
         return self._projection.place(new)
+
+    def _linear_maps(self) -> Mapping[str, LinearMap]:
+        return self._projection.linear_maps()

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz._types import Floats, Ints, Rng, Sparse
-from hetviz.algorithms.base import BaseEmbedder
+from hetviz.algorithms.base import LinearEmbedder
 from hetviz.algorithms.contract import ANY_FEATURES, Capability, Fit, MethodCard, Reference
 from hetviz.algorithms.diagnostics import left_off_message, warn_about_data
 from hetviz.algorithms.needs import Need
@@ -35,7 +35,7 @@ from hetviz.progress import Progress
 _LABELLED_SHARE, _MAX_LABELLED = 0.3, 300
 
 
-class CoCA(BaseEmbedder):
+class CoCA(LinearEmbedder):
     r"""Collective component analysis of each entity from its views and its links.
 
     Attributes
@@ -373,3 +373,8 @@ class CoCA(BaseEmbedder):
                 [total[key] / count[key] if key in count else no_place for key in keys]
             )
         return out
+
+    def _linear_maps(self) -> Mapping[str, LinearMap]:
+        return {
+            name: fitted for name, (basis, fitted) in self._maps.items() if basis.kind == "linear"
+        }

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz._types import Floats, Rng
-from hetviz.algorithms.base import BaseEmbedder
+from hetviz.algorithms.base import LinearEmbedder
 from hetviz.algorithms.contract import LINKED_FEATURES, Capability, Fit, MethodCard, Reference
 from hetviz.algorithms.diagnostics import warn_about_data, warn_unplaced
 from hetviz.algorithms.memory import MemoryEstimate
@@ -33,6 +33,7 @@ from hetviz.core.kernels.mkpe import (
     fit_mkpe,
     place_item,
 )
+from hetviz.core.spectral.blocks import LinearMap
 from hetviz.core.spectral.stiefel import RETRACTIONS
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.model.diagnostics import make_diagnostic, starts_diagnostic
@@ -41,7 +42,7 @@ from hetviz.data.model.views import with_identity_links
 from hetviz.errors import NotApplicableError, ParameterError
 from hetviz.features.problems.link_scores import ScoredPairs, link_scores, scored_pairs
 from hetviz.features.relations.pairing import connected_datasets
-from hetviz.features.spaces.inputs import PlaceInputs, make_inputs
+from hetviz.features.spaces.inputs import PlaceInputs, UnitFeatures, make_inputs
 from hetviz.features.spaces.similarity import similarities
 from hetviz.params import Changed, Choice, Flag, Real, value_for
 from hetviz.progress import Progress, ProgressPart, keep_partial
@@ -55,7 +56,7 @@ PAPER_WITHIN_WEIGHT = 0.1
 """Weight of similarities in the paper. Links have weight 1."""
 
 
-class MKPE(BaseEmbedder):
+class MKPE(LinearEmbedder):
     """Multiple kernel preserving embedding.
 
     Attributes
@@ -438,6 +439,13 @@ class MKPE(BaseEmbedder):
     ) -> Floats:
         """Return the kernel between places (n, k) and (m, k): scores from 0 to 1, shape (n, m)."""
         return np.asarray(np.exp(-squared_distances(Y_source, Y_target) / self.sigma_**2))
+
+    def _linear_maps(self) -> Mapping[str, LinearMap]:
+        return {
+            name: inputs.linear_map(self.frames_[name])
+            for name, inputs in self._inputs.items()
+            if isinstance(inputs, UnitFeatures)
+        }
 
     def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:
         return {name: self._place_all(name, rows) for name, rows in new.items()}

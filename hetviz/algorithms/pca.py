@@ -4,30 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
-from scipy.linalg import pinv, svd
+from scipy.linalg import svd
 
 from hetviz._text import join_words
 from hetviz._types import Floats, Matrix, Rng
-from hetviz.algorithms.base import BaseEmbedder
+from hetviz.algorithms.base import LinearEmbedder
 from hetviz.algorithms.contract import ANY_FEATURES, Capability, Fit, MethodCard, Reference
 from hetviz.algorithms.diagnostics import left_off_message, warn_about_data
 from hetviz.algorithms.needs import Need
 from hetviz.algorithms.shared_params import DatasetWeights, DrawnBy, NComponents
 from hetviz.core.arrays import as_dense
+from hetviz.core.spectral.blocks import LinearMap
 from hetviz.core.spectral.eigen import axis_signs
-from hetviz.data import Embedding, HeteroData
+from hetviz.data import HeteroData
 from hetviz.data.model.diagnostics import SHARE, make_diagnostic
 from hetviz.data.model.out_of_sample import NewRows
-from hetviz.errors import DataError
 from hetviz.features.spaces.basis import Basis, fit_basis
 from hetviz.params import Changed, Flag
 from hetviz.progress import Progress
 
 
-class PCA(BaseEmbedder):
+class PCA(LinearEmbedder):
     """Principal component analysis of each entity, with views scaled to equal size and joined.
 
     Notes
@@ -178,40 +178,11 @@ class PCA(BaseEmbedder):
         weights = self.weights
         return float(weights.get(name, 1.0)) if isinstance(weights, Mapping) else 1.0
 
-    @property
-    def components_(self) -> dict[str, Floats]:
-        """Effect of each feature on each axis, (n_components, n_features), by dataset.
-
-        A row is placed at ``components_[name] @ (x - mean)`` by its features. Views of a kernel or
-        of distances have none.
-        """
-        self._check_fitted("components_")
-        linear = {name: view for name, view in self._views.items() if view.basis.kind == "linear"}
-        return {name: (view.scale[:, None] * view.axes).T for name, view in linear.items()}
-
-    def inverse_transform(self, Y: Embedding | Floats) -> Any:
-        """Return the features whose place is `Y`, as near to the mean as possible.
-
-        Parameters
-        ----------
-        Y : Embedding, or array of shape (n, n_components) if one table or matrix was fitted
-
-        Returns
-        -------
-        dict of str to array of shape (n, n_features)
-            By dataset with features. For an array one array.
-        """
-        components = self.components_
-        if not isinstance(Y, Embedding):
-            if len(components) != 1:
-                message = "an Embedding is needed, as several datasets or none have features"
-                raise DataError.of("not-embedding", "inverse_transform", message, type(Y).__name__)
-            name = next(iter(components))
-            return np.asarray(Y) @ pinv(components[name]).T + self._views[name].mean
+    def _linear_maps(self) -> Mapping[str, LinearMap]:
         return {
-            name: places @ pinv(components[name]).T + self._views[name].mean
-            for name, places in Y.coordinates.items()
-            if name in components
+            name: LinearMap(view.scale[:, None] * view.axes, view.mean, 0.0)
+            for name, view in self._views.items()
+            if view.basis.kind == "linear"
         }
 
     def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:

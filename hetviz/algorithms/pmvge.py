@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -10,7 +11,7 @@ import scipy.sparse as sp
 from scipy.special import expit
 
 from hetviz._types import Bools, Floats, Rng, Sparse
-from hetviz.algorithms.base import BaseEmbedder
+from hetviz.algorithms.base import LinearEmbedder
 from hetviz.algorithms.contract import LINKED_FEATURES, Capability, Fit, MethodCard, Reference
 from hetviz.algorithms.diagnostics import warn_unplaced
 from hetviz.algorithms.memory import MemoryEstimate
@@ -34,6 +35,7 @@ from hetviz.core.prediction.pmvge import (
     make_link_block,
     train,
 )
+from hetviz.core.spectral.blocks import LinearMap
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.model.diagnostics import SHARE, Diagnostic, make_diagnostic
 from hetviz.data.model.out_of_sample import NewRows
@@ -56,7 +58,7 @@ WITHIN_OPTIONS = {
 _ADDED_LINK_TITLES = {"sn_graph": "similar features", "second_order": "common linked items"}
 
 
-class PMvGE(BaseEmbedder):
+class PMvGE(LinearEmbedder):
     """Probabilistic multi-view graph embedding.
 
     Attributes
@@ -386,6 +388,17 @@ class PMvGE(BaseEmbedder):
         ends = source.name, target.name
         bias = self.biases_.get(ends, self.biases_.get(ends[::-1], 0.0))
         return np.asarray(expit(self._model.logits(Y_source, Y_target, bias)))
+
+    def _linear_maps(self) -> Mapping[str, LinearMap]:
+        maps = {}
+        for net, (name, weights) in zip(self._model.nets, self._weights.items(), strict=True):
+            inputs = self._inputs.get(name)
+            if inputs is not None and inputs.basis.kind == "linear" and not net.hidden:
+                W, offset = net.split(weights)
+                centred = LinearMap(inputs.axes @ W, inputs.centre, 0.0)
+                # The features that the offset places at 0.
+                maps[name] = replace(centred, centre=centred.inverse(-offset))
+        return maps
 
     def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:
         return {name: self._place(name, rows.dataset) for name, rows in new.items()}

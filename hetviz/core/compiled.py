@@ -13,6 +13,8 @@ from typing import Any, Self, TypeVar
 
 import numba
 
+from hetviz.core.threads import requested_threads
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 MAX_THREADS = 8
@@ -50,8 +52,10 @@ def _compiled(function: F, extra: Mapping[str, object]) -> F:
 
 
 def available_threads() -> int:
-    """Return the number of usable threads: cores of this process, at most OMP_NUM_THREADS."""
+    """Return ``n_jobs`` of the fit, or else the cores of this process, at most OMP_NUM_THREADS."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    if (threads := requested_threads(cores or 1)) is not None:
+        return threads
     requested = os.environ.get("OMP_NUM_THREADS", "")
     allowed = int(requested) if requested.isdigit() and int(requested) else MAX_THREADS
     return min(cores or 1, allowed, MAX_THREADS)

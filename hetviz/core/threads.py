@@ -1,4 +1,4 @@
-"""Single-threaded linear algebra, for reproducible results.
+"""Single-threaded linear algebra, for reproducible results, and the threads of compiled loops.
 
 The number of threads decides in which order a sum is added up and so the last bits of the result,
 which a descent of many steps turns into a different map. On shared cores a single thread is also
@@ -9,11 +9,16 @@ from __future__ import annotations
 
 import sys
 import threading
-from contextlib import ContextDecorator
+from collections.abc import Iterator
+from contextlib import ContextDecorator, contextmanager
+from contextvars import ContextVar
 from types import SimpleNamespace
 from typing import Self
 
+import numpy as np
 import threadpoolctl
+
+from hetviz.errors import ParameterError
 
 N_THREADS = 1
 """Number of threads of linear algebra in a fit."""
@@ -22,6 +27,32 @@ _lock = threading.Lock()
 # OpenMP limits threads for each thread separately, BLAS for the whole process.
 _process_state = SimpleNamespace(inside=0, algebra=None, modules=None, libraries=None)
 _thread_state = threading.local()
+
+_n_jobs: ContextVar[int | None] = ContextVar("n_jobs", default=None)
+
+
+@contextmanager
+def limit_threads(n_jobs: int | None) -> Iterator[None]:
+    """Run compiled loops on this many threads in this context; None keeps the outer limit."""
+    wrong_type = isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer)
+    if n_jobs is not None and (wrong_type or n_jobs == 0):
+        raise ParameterError(
+            f"n_jobs = {n_jobs!r} must be a number of threads, or -1 for all cores, or None."
+        )
+    token = _n_jobs.set(_n_jobs.get() if n_jobs is None else int(n_jobs))
+    try:
+        yield
+    finally:
+        _n_jobs.reset(token)
+
+
+def requested_threads(cores: int) -> int | None:
+    """Return the number of threads that `limit_threads` sets; None if it sets none."""
+    n_jobs = _n_jobs.get()
+    if n_jobs is None or n_jobs > 0:
+        return n_jobs
+    # As in joblib: -2 leaves one core free.
+    return max(cores + 1 + n_jobs, 1)
 
 
 class one_thread(ContextDecorator):  # noqa: N801 - used as a decorator and after `with`

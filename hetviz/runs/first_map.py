@@ -22,7 +22,7 @@ from hetviz.algorithms.ranking import (
     store_choice,
 )
 from hetviz.algorithms.registry import get_method, suggest
-from hetviz.core.threads import one_thread
+from hetviz.core.threads import limit_threads, one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.queries.rows import select_rows
 from hetviz.errors import (
@@ -338,6 +338,7 @@ def embed(
     random_state: RandomSeed = 0,
     progress: Progress | bool | None = None,
     start: Embedding | None = None,
+    n_jobs: int | None = None,
     **params: object,
 ) -> Embedding:
     """Place all items of the data.
@@ -355,6 +356,9 @@ def embed(
         See `hetviz.progress.Progress`. True shows a bar.
     start : Embedding, optional
         An earlier map to start from, for methods that can.
+    n_jobs : int, optional
+        Number of threads of layouts; -1 for all cores. By default the cores of the process, at
+        most ``OMP_NUM_THREADS`` and 8. The map is the same for any number.
     **params
         Parameters of the method.
 
@@ -384,20 +388,23 @@ def embed(
         call = "Call hetviz.embed(HeteroData.from_frames({'name': table, ...}, links=pairs))."
         raise DataError.of("not-data", "embed", message, kind, call)
     report, seed = as_progress(progress), seed_of(random_state)
-    if method is None:
-        if params:
-            names = ", ".join(params)
-            raise ParameterError(f"embed: {names} needs a method. Name one: embed(data, 'umap').")
-        part = ProgressPart(report, 0.0, 0.6)
-        choice = choose_method(data, part, random_state=seed, likely=True)
-        method, params = choice.method, dict(choice.params)
-        report = ProgressPart(report, 0.6, 1.0)
-    try:
-        fitted = fit_run(data, method, params, seed, report, start=start)
-    except Cancelled as cancelled:
-        if isinstance(cancelled.partial, MapResult):
-            cancelled.partial = cancelled.partial.embedding
-        raise
+    with limit_threads(n_jobs):
+        if method is None:
+            if params:
+                names = ", ".join(params)
+                raise ParameterError(
+                    f"embed: {names} needs a method. Name one: embed(data, 'umap')."
+                )
+            part = ProgressPart(report, 0.0, 0.6)
+            choice = choose_method(data, part, random_state=seed, likely=True)
+            method, params = choice.method, dict(choice.params)
+            report = ProgressPart(report, 0.6, 1.0)
+        try:
+            fitted = fit_run(data, method, params, seed, report, start=start)
+        except Cancelled as cancelled:
+            if isinstance(cancelled.partial, MapResult):
+                cancelled.partial = cancelled.partial.embedding
+            raise
     for sentence in _unused_links(data, method):
         warnings.warn(sentence, DataWarning, stacklevel=2)
     return fitted.result.embedding.with_made(EmbeddingOrigin(data, fitted.result))

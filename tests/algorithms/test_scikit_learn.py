@@ -180,22 +180,3 @@ def test_target_and_missing_axes_are_named() -> None:
         call(None)
     note = hetviz.PCA().fit(X).embedding_.note
     assert note == "Principal components: 1 of 2 axes for items"
-
-
-@pytest.mark.parametrize("standardize", [False, True])
-def test_components_and_inverse_of_principal_components(standardize: bool) -> None:
-    X = RNG.normal(size=(30, 4)) * [1, 2, 3, 4] + 5
-    whole = hetviz.PCA(n_components=4, standardize=standardize).fit(X)
-    Y = whole.transform(X)
-    (A,) = whole.components_.values()
-    np.testing.assert_allclose((X - X.mean(axis=0)) @ A.T, Y, atol=1e-12)
-    np.testing.assert_allclose(whole.inverse_transform(Y), X, atol=1e-10)
-    part = hetviz.PCA(n_components=2).fit(X)
-    _, _, axes = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
-    nearest = (X - X.mean(axis=0)) @ axes[:2].T @ axes[:2] + X.mean(axis=0)
-    np.testing.assert_allclose(part.inverse_transform(part.transform(X)), nearest, atol=1e-10)
-    both = hetviz.PCA().fit(DATA)
-    back = both.inverse_transform(both.embedding_)
-    assert {name: values.shape for name, values in back.items()} == {"a": (40, 6), "b": (40, 5)}
-    with pytest.raises(DataError, match="an Embedding is needed"):
-        both.inverse_transform(Y)

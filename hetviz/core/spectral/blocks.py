@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import pinv
 
 from hetviz._types import Array, Floats, Ints, Matrix, Sparse
 from hetviz.core.arrays import as_dense
@@ -33,6 +34,10 @@ class LinearMap:
     def __call__(self, X: Matrix) -> Floats:
         """Project rows, (n, d) dense or CSR, to (n, k)."""
         return np.asarray(X @ self.coefficients - self.centre @ self.coefficients)
+
+    def inverse(self, Y: Floats) -> Floats:
+        """Return the features (n, d) nearest to the centre whose projection is nearest to Y."""
+        return np.asarray(Y @ pinv(self.coefficients) + self.centre)
 
 
 class ProjectionBlock(ABC):

@@ -10,6 +10,7 @@ from scipy.linalg import eigh, svd
 
 from hetviz._types import Floats, Ints, Matrix
 from hetviz.core.arrays import as_dense
+from hetviz.core.spectral.blocks import LinearMap
 from hetviz.core.spectral.eigen import axis_signs
 from hetviz.data import Dataset
 from hetviz.data.model.dataset import features_of
@@ -96,6 +97,10 @@ class UnitFeatures:
 
     def of_names(self, frame: Floats) -> Floats:
         return frame if self.axes is None else np.asarray(self.axes @ frame)
+
+    def linear_map(self, frame: Floats) -> LinearMap:
+        """Return the map of features to places for the effects of inputs, (d, r)."""
+        return LinearMap(self.of_names(frame) / self.size, self.centre, 0.0)
 
 
 @dataclass(frozen=True, eq=False)

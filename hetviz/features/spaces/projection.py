@@ -11,6 +11,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from hetviz._types import Floats, JsonObject, Sparse
+from hetviz.core.spectral.blocks import LinearMap
 from hetviz.core.spectral.guided import GuidedSolution, axis_scale, guided_projection
 from hetviz.data import HeteroData
 from hetviz.data.model.diagnostics import SHARE, Diagnostic, make_diagnostic
@@ -105,6 +106,14 @@ class Projection:
             name: coefficients(data[name], self.guided.maps[v], self.scale[v], axes)
             for v, (name, basis) in enumerate(self.bases.items())
             if basis.kind == "linear"
+        }
+
+    def linear_maps(self) -> dict[str, LinearMap]:
+        """Return the map of each placed dataset with plain features, with scaled axes."""
+        return {
+            name: replace(fitted, coefficients=fitted.coefficients * self.scale[v])
+            for v, (name, fitted) in enumerate(zip(self.names, self.guided.maps, strict=True))
+            if self.bases[name].kind == "linear" and self.guided.placed[v]
         }
 
     def enlarged(self, factors: Mapping[str, float]) -> Projection:

@@ -40,7 +40,7 @@ class Scope:
     seen: HeteroData
     held_out: HeteroData | None
 
-    def params(self, params: Mapping[str, object]) -> dict[str, object]:
+    def params(self, params: Mapping[str, object]) -> dict[str, Any]:
         """Return parameters without values for datasets that do not take part."""
         return {
             key: {name: inner for name, inner in value.items() if name not in self._absent}

@@ -200,7 +200,7 @@ def _as_run(data: HeteroData, model: BaseEmbedder) -> FittedRun:
             join_words(different),
             "Give the data that it was fitted on.",
         )
-    params = model.get_params(deep=False)
+    params: dict[str, Any] = {name: getattr(model, name) for name in model.params}
     seed = int(params.pop("random_state", 0))
     result = MapResult(
         data.fingerprint(), model.card.key, params, seed, title=title, embedding=model.embedding_
