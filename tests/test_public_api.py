@@ -93,7 +93,8 @@ def test_public_signatures() -> None:
         HeteroData.position: "self name id",
         Embedding: "coordinates ids=None entity=None placed=None components=None",
         Embedding.planar: "self how='auto'",
-        hetviz.embed: "data method=None *random_state=0 *progress=None *start=None *n_jobs=None **params",
+        hetviz.embed: "data method=None *random_state=0 *progress=None *start=None *n_jobs=None "
+        "**params",
         hetviz.evaluate: "data embedding held_out=None",
         hetviz.guidance_curve: "embedding data_or_links",
         hetviz.run_recipe: "path out=None",
