@@ -175,7 +175,7 @@ def _admin(args: argparse.Namespace) -> int:
         print_result(args, result, _table(result))
         return int(args.task == "verify" and bool(result))
     print_result(args, result, [f"{key}: {value}" for key, value in result.items()])
-    return int(result.get("status") == "failing")
+    return int(result.get("status") == "failing" or result.get("with damage", "none") != "none")
 
 
 def _check_home(home: Path, may_be_new: bool) -> None:
@@ -234,7 +234,14 @@ def _size(home: Path, args: argparse.Namespace) -> Mapping[str, object]:
 def _back_up(home: Path, args: argparse.Namespace) -> Mapping[str, object]:
     from hetviz.serve import upkeep
 
-    return upkeep.back_up(home, Path(args.names[0]))
+    target = Path(args.names[0])
+    summary = upkeep.back_up(home, target)
+    if summary["with damage"] != "none":
+        sys.stderr.write(
+            "Projects with damage were copied as they are; an earlier backup may have them whole. "
+            f"`hetviz admin verify --home {target}` says what is damaged.\n"
+        )
+    return summary
 
 
 def _restore(home: Path, args: argparse.Namespace) -> Mapping[str, object]:
@@ -257,6 +264,8 @@ def _prune(home: Path, args: argparse.Namespace) -> list[dict[str, object]]:
     if args.days is not None and args.days < 0:
         raise ParameterError("--days must be at least 0.")
     removals = upkeep.prune(home, args.days, dry_run=not args.yes)
+    if args.days is not None:
+        sys.stderr.write("Projects that are open now stay.\n")
     megabytes = sum(removal.megabytes for removal in removals)
     listed = f"{count(len(removals), 'line')} ({megabytes:,.1f} MB)"
     if args.yes:

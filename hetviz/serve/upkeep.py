@@ -108,7 +108,10 @@ def size_of(folder: Path) -> int:
 
 
 def back_up(home: Path, target: Path) -> dict[str, object]:
-    """Copy all projects, people and audit logs into a new folder; return a summary."""
+    """Copy all projects, people and audit logs into a new folder; return a summary.
+
+    A project with damage is copied as it is, and the summary names it.
+    """
     try:
         make_folder(target)
         if any(target.iterdir()):
@@ -123,11 +126,13 @@ def back_up(home: Path, target: Path) -> dict[str, object]:
             people = People(home)
             people.copy_to(target / PEOPLE)
             people.close()
+        damaged = [str(problem["project"]) for problem in verify(target)[0]]
         summary = {
             "projects": len(copied),
             "steps": sum(steps for steps, _ in copied),
             "megabytes": round(sum(size for _, size in copied) / 1e6, 1),
             "made": datetime.now(UTC).isoformat(timespec="seconds"),
+            "with damage": ", ".join(damaged) or "none",
         }
         # Written last: a backup without it is incomplete.
         replace_file(target / _MANIFEST, json.dumps(summary).encode())

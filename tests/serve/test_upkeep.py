@@ -101,13 +101,19 @@ def test_backup_has_people_and_audit_log(stored_project: Made, tmp_path: Path) -
         assert Audit(tmp_path / folder).lines()[0]["event"] == "begin"
 
 
-def test_backup_keeps_a_damaged_journal_as_it_is(stored_project: Made, tmp_path: Path) -> None:
+def test_backup_names_a_damaged_project_and_keeps_it(
+    stored_project: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     home, sessions, sid = stored_project
     sessions.close()
     journal = home / "sessions" / sid / JOURNAL
     journal.write_bytes(b"\0" * 500)
-    upkeep.back_up(home, tmp_path / "backup")
-    assert (tmp_path / "backup" / "sessions" / sid / JOURNAL).read_bytes() == b"\0" * 500
+    backup = tmp_path / "backup"
+    assert cli.main(["admin", "back-up", str(backup), "--home", str(home)]) == 1
+    printed = capsys.readouterr()
+    assert f"with damage: {project_hash(sid)}" in printed.out
+    assert f"verify --home {backup}" in printed.err
+    assert (backup / "sessions" / sid / JOURNAL).read_bytes() == b"\0" * 500
     assert upkeep.list_projects(home)[0].format is None
 
 
