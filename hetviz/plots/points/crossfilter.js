@@ -51,14 +51,16 @@ function sortByGroup(groups, n) {
  * @param {ColumnLinks | null} links
  */
 export function codedColumn(key, start, codes, n, links = null) {
-  const own = Uint8Array.from(codes, (code) => (code === NO_CODE ? n : Math.min(code, n)));
+  const m = codes.length;
+  const own = new Uint8Array(m);
+  for (let k = 0; k < m; k++) own[k] = codes[k] === NO_CODE || codes[k] > n ? n : codes[k];
   const { begins, order } = sortByGroup(own, n + 1);
   const whole = new Int32Array(n + 1);
   if (links) for (const j of links.targets) whole[own[j - start]] += 1;
   else for (const code of own) whole[code] += 1;
   return {
     key, links, total: links ? links.rows.length : own.length, start, codes: own, n, own: 0,
-    counts: new Int32Array(n + 1), whole, rows: order.map((k) => start + k), begins, blocked: null,
+    counts: new Int32Array(n + 1), whole, rows: start ? order.map((k) => start + k) : order, begins, blocked: null,
   };
 }
 
