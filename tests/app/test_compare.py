@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from hetviz.data import HeteroData
+from hetviz.data import Comparisons, Dataset, HeteroData, Links
 from hetviz.jobs import Job
 from hetviz.jobs.tasks import compare as tasks
 from hetviz.progress import Progress
 from hetviz.runs.findings import Findings
-from hetviz.ui.compare import side_by_side
+from hetviz.ui.compare import method_table, side_by_side
 from hetviz.ui.shell import background
-from hetviz.workspace import AddLinks
+from hetviz.workspace import AddLinks, State
 from tests.app.conftest import Visit, go, html_of, unfold, workspace_of
 from tests.app.evidence import check_all
 
@@ -91,6 +91,22 @@ def test_every_method_has_a_row_with_reasons_and_cost(visit: Visit) -> None:
     listed = re.search(r'aria-label="Methods to compare">(.*?)</ul>', text)
     assert listed is not None
     assert listed[1].count("<li>") == n_methods
+
+
+def test_question_names_only_what_is_hidden() -> None:
+    items, link = Dataset("x", list("abcde")), Links("x", "x", [0], [1])
+    comparisons = Comparisons([[0, 1, 0, 2]])
+    questions = [
+        method_table.question_text(State(data=data))
+        for data in (
+            HeteroData([items]),
+            HeteroData([items], [link]),
+            HeteroData([items], comparisons=comparisons),
+            HeteroData([items], [link], comparisons=comparisons),
+        )
+    ]
+    hidden = [re.findall(r"without a fifth of the (.*?)\.", question) for question in questions]
+    assert hidden == [[], ["links"], ["comparisons"], ["links and comparisons"]]
 
 
 def test_comparison_shows_words_and_numbers(visit: Visit) -> None:

@@ -306,6 +306,9 @@ def test_search_like_an_item_states_its_basis(sid: str) -> None:
     # The browser may name the item.
     first = ask(f"/hv/search/{sid}?q=like+x&row=1").json["groups"][0]
     assert first["title"].startswith("Like clair obscur, by")
+    # The place of an item without links says nothing of words.
+    alone = ask(f"/hv/search/{sid}?q=like+x&row=7").json
+    assert (alone["groups"], alone["note"][:22]) == ([], "This item has no links")
     assert ask(f"/hv/search/{sid}?q=like+x&row=99").status == 204
     missing = ask(f"/hv/search/{sid}?q=like+nothing+such").json
     assert (missing["groups"], missing["note"]) == ([], "No item has this name.")

@@ -58,6 +58,12 @@ def test_items_selected_in_the_geography_are_selected_on_the_map(
     is_selected = f"map.scene.count === 1 && map.scene.picked[{row}] === 1"
     until(page, is_selected)
 
+    # A statement and the panel leave the switch free.
+    expect(page.locator(".st-key-statement-bar")).to_be_visible()
+    for width, height in ((390, 844), (900, 700), (1440, 900)):
+        page.set_viewport_size({"width": width, "height": height})
+        for button in (geography, back):
+            button.click(trial=True)
     back.click()
     until(page, f"{AT_REST} && !map.scene.isGeography && {is_selected}")
     expect(page.locator(".hv-views-note")).to_be_hidden()

@@ -43,6 +43,12 @@ def open_tab(tab: str, *, opens: bool = True, wide: bool = False) -> None:
         view.version += 1
 
 
+def opening_version() -> int:
+    """Return the version of the panel if its last change opens it, or 0."""
+    view = state_of(PanelView)
+    return view.version if view.opens_panel else 0
+
+
 @st.fragment
 def show_panel() -> None:
     """Show the panel; a change within a tab runs only this fragment."""

@@ -68,6 +68,7 @@ def show_map(state: State, place: str) -> None:
                 "name": _STAGE,
                 "stage": True,
                 "place": place,
+                "opens_panel": panel.opening_version() if place == "map" else 0,
                 # The browser may be ahead: a colour that it drew and that was undone at once.
                 "version": workspace.version,
                 # A changed number makes the browser repeat failed requests.

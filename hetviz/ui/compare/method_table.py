@@ -27,11 +27,13 @@ _HOLD_OUT, _NEW_ITEMS = 0.2, 0.1
 
 def question_text(state: State) -> str:
     """Say how maps are compared on the data of the page."""
-    kinds = [] if state.guided is None else _held_out_kinds(state.guided)
+    kinds = "" if state.guided is None else held_out_kinds(state.guided)
     if not kinds:
         return "Every method makes its map. The best one keeps similar items close."
-    hidden = f"a fifth of the {theme.join_words(kinds)}"
-    return f"Every method makes its map without {hidden}. The best map agrees with most of these."
+    return (
+        f"Every method makes its map without a fifth of the {kinds}. The best map agrees with most "
+        "of these."
+    )
 
 
 def show_methods(state: State, finding: Finding | None) -> None:
@@ -150,6 +152,8 @@ def _show_chosen(suitable: list[Verdict]) -> None:
 
 def _choose_splits(data: HeteroData, suitable: list[Verdict]) -> None:
     """Show the number of splits, and a button that measures times."""
+    kinds = held_out_kinds(data)
+    hidden = f", with another fifth of the {kinds} hidden" if kinds else ""
     with st.container(horizontal=True, vertical_alignment="bottom", key="compare-start"):
         st.segmented_control(
             "Splits",
@@ -157,8 +161,8 @@ def _choose_splits(data: HeteroData, suitable: list[Verdict]) -> None:
             default=_N_SPLITS,
             required=True,
             key="compare-splits",
-            help="Every method is fitted once for each split, with another fifth hidden. Several "
-            "splits are needed to tell a difference from chance.",
+            help=f"Every method is fitted once for each split{hidden}. Several splits are needed "
+            "to tell a difference from chance.",
         )
         st.toggle(
             "Also hide whole items",
@@ -205,10 +209,11 @@ def _start_button(
         )
 
 
-def _held_out_kinds(data: HeteroData) -> list[str]:
-    """Return what a comparison hides: links and comparisons, where there are any."""
+def held_out_kinds(data: HeteroData) -> str:
+    """Return what a comparison hides, as "links and comparisons", or "" without any."""
     has_comparisons = data.comparisons is not None and len(data.comparisons) > 0
-    return [*(["links"] if data.links else []), *(["comparisons"] if has_comparisons else [])]
+    kinds = [*(["links"] if data.links else []), *(["comparisons"] if has_comparisons else [])]
+    return theme.join_words(kinds) if kinds else ""
 
 
 def _plan_text(keys: list[str], seconds: dict[str, float | None], n_fits: int) -> str:

@@ -16,6 +16,7 @@ from hetviz.runs.compare.comparison import Comparison
 from hetviz.runs.compare.measures import MEASURES
 from hetviz.runs.compare.search import SettingsResult, search_cost, search_values, searched_names
 from hetviz.runs.compare.sweep import value_words
+from hetviz.ui.compare.method_table import held_out_kinds
 from hetviz.ui.map import new_map
 from hetviz.ui.map_data import layers
 from hetviz.ui.shell import background, session
@@ -93,6 +94,8 @@ def _start_form(
     data: HeteroData, method: str, settings: dict[str, list[object]], helps: Mapping[str, str]
 ) -> None:
     """Show the search options, the estimated cost and the button."""
+    kinds = held_out_kinds(data)
+    hidden = f", each time with another fifth of the {kinds} hidden" if kinds else ""
     can_grow = any(len(values) > 1 and _are_numbers(values) for values in settings.values())
     with st.container(horizontal=True, vertical_alignment="bottom", key="sweep-start"):
         splits = st.segmented_control(
@@ -101,8 +104,7 @@ def _start_form(
             default=2,
             required=True,
             key="sweep-splits",
-            help="How often each setting is fitted, each time with another fifth of the links "
-            "hidden.",
+            help=f"How often each setting is fitted{hidden}.",
         )
         grows = st.toggle(
             "Extend beyond the ends",
@@ -127,8 +129,8 @@ def _start_form(
         cost = search_cost(
             data, method, settings, seeds=int(splits), most=max_fits, grows=bool(grows and can_grow)
         )
-        judge_note = "The result is tested on another hidden fifth that the search never uses."
-        look.show_note(f"{cost.sentence} {judge_note}")
+        judge_note = " The result is tested on another hidden fifth that the search never uses."
+        look.show_note(f"{cost.sentence}{judge_note if kinds else ''}")
     help_text = " ".join(dict.fromkeys(filter(None, helps.values())))
     if help_text and len(helps) == 1:
         look.show_note(help_text)

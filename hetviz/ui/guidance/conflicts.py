@@ -92,13 +92,7 @@ def show_conflict(
             if len(conflict.fixes) > _N_MAIN_FIXES:
                 with st.popover("Other fixes", type="tertiary", key=f"{key}-more"):
                     _show_fixes(conflict.fixes, key, _N_MAIN_FIXES, None)
-            st.button(
-                "Show on the map",
-                type="tertiary",
-                key=f"{key}-show",
-                on_click=selection.show_on_map,
-                args=(conflict.rows,),
-            )
+            selection.show_map_button(conflict.rows, f"{key}-show")
 
 
 def _author_html(row: Mapping[str, object]) -> str:

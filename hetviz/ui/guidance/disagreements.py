@@ -129,13 +129,7 @@ def _show_disagreement(data: HeteroData, item: Disagreement, own_name: str, key:
                     on_click=session.on_command,
                     args=(_removal(item, others),),
                 )
-            st.button(
-                "Show on the map",
-                type="tertiary",
-                key=f"{key}-show",
-                on_click=selection.show_on_map,
-                args=(item.rows,),
-            )
+            selection.show_map_button(item.rows, f"{key}-show")
 
 
 def _possessive(name: str) -> str:

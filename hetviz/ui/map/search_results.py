@@ -35,6 +35,7 @@ Group = JsonObject
 _MAX_LISTED = {"names": 8, "texts": 5, "values": 5, "alike": 6, "near": 4}
 _LIKE = re.compile(r"\s*(?:(?:rows|items)\s+)?(?:like|similar\s+to)\s+(.+)", re.IGNORECASE)
 _BASIS = {"kernel": "by the kernel of {}", "distance": "by the distances of {}"}
+_NOTHING_LIKE = "This item has no links and no features to compare."
 _MAX_SNIPPET, _BEFORE_CHARS = 160, 24
 # Similarities of the items of a state, which the state also refers to.
 _ALIKE = Memo(max_entries=1)
@@ -52,6 +53,7 @@ def find_results(
         return {"groups": [], "pending": False, "note": "", "examples": _examples(data)}
     like = _LIKE.fullmatch(query)
     groups: list[Group] = []
+    like_rows = None
     if like is not None:
         like_rows = [row] if row is not None else search_names(data, like[1], 1).best
         groups = _like_groups(state, run, like_rows[0]) if like_rows else []
@@ -79,7 +81,7 @@ def find_results(
     return {
         "groups": [group for group in groups if group["options"]],
         "pending": similar is None,
-        "note": _nothing_text(data, query, like is not None),
+        "note": _nothing_text(data, query, like_rows),
         "examples": _examples(data),
     }
 
@@ -121,7 +123,8 @@ def _like_groups(state: State, run: MapResult | None, row: int) -> list[Group]:
         note = "share of random pairs that are less alike" if by_features else "100 %: same links"
         options = _items(state, run, [*asides], asides=asides)
         groups.append(_group(f"alike-{by_features}", f"Like {title}, {basis}", options, note=note))
-    if run is not None:
+    # The place of an item without links says nothing of the items of other datasets.
+    if run is not None and alike.by_links is not None:
         for other, nearest in item_head.nearest_items(state, run, row).items():
             if other != name:
                 options = _items(state, run, nearest.rows[: _MAX_LISTED["near"]].tolist())
@@ -211,10 +214,10 @@ def _examples(data: HeteroData) -> list[str]:
     ]
 
 
-def _nothing_text(data: HeteroData, query: str, is_like: bool) -> str:
-    """Return what was searched without success."""
-    if is_like:
-        return "No item has this name."
+def _nothing_text(data: HeteroData, query: str, like_rows: list[int] | None) -> str:
+    """Return what was searched without success; `like_rows`: the item of a query "like NAME"."""
+    if like_rows is not None:
+        return _NOTHING_LIKE if like_rows else "No item has this name."
     places = "Names, ids, values and texts were searched for these words"
     by_meaning = can_search(data) and sentence_vectors.has_words(query)
     return f"{places}, and texts of items by meaning." if by_meaning else f"{places}."

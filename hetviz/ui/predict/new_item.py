@@ -323,9 +323,7 @@ def _show_lists(data: HeteroData, answer: NewItemNeighbors) -> None:
         "Nearest: 1 means that nothing is closer, or it is the method's own link score. Most "
         "similar: 1 means equal."
     )
-    st.button(
-        "Show on the map", key="new-to-map", on_click=selection.show_on_map, args=(tuple(rows),)
-    )
+    selection.show_map_button(rows, "new-to-map")
 
 
 def _score_text(value: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
+import streamlit as st
 
 from hetviz._types import Ints
 from hetviz.errors import HetvizError
@@ -30,6 +31,13 @@ def show_on_map(rows: Iterable[int]) -> None:
     """Select items and open the map."""
     select_rows(rows)
     page_state().go_to = "map"
+
+
+def show_map_button(rows: Iterable[int], key: str) -> None:
+    """Show the button that selects items and opens the map."""
+    st.button(
+        "Show on the map", type="tertiary", key=key, on_click=show_on_map, args=(tuple(rows),)
+    )
 
 
 def clear_selection() -> None:

@@ -264,6 +264,7 @@ class MapSpec(TypedDict):
     assets: NotRequired[str]
     stage: NotRequired[bool]
     place: NotRequired[str]
+    opens_panel: NotRequired[int]  # Version of the panel that opens it, 0 if it does not open
     version: NotRequired[int]
     n_failures: NotRequired[int]
     draft: NotRequired[DraftSpec | None]

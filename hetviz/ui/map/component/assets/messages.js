@@ -269,6 +269,7 @@
  * @property {string} [assets]
  * @property {boolean} [stage] whether it is the map of the app, which fills the window
  * @property {string} [place] page
+ * @property {number} [opens_panel] version of the panel that opens it, 0 if it does not open
  * @property {number} [version] number of steps, with which the browser draws what it drew ahead of Python again
  * @property {number} [n_failures] a changed number makes the browser repeat failed requests
  * @property {DraftSpec | null} [draft]

@@ -14,6 +14,8 @@ const [STRIP_PX, NARROW_PX, MEDIUM_PX] = [44, 860, 1100];
 const STOPS = ["low", "half", "whole"];
 const TAB_REQUEST_DELAY_MS = 700; // ms until a missing tab is requested
 
+/** @import { MapSpec } from "./messages.js" */
+
 /**
  * @typedef {{ open: boolean, shut: boolean, tab: string, wide: boolean, stop: string }} PanelState
  * @typedef {object} PageState
@@ -93,9 +95,13 @@ export function uncoverCharts() {
   change({ stop: "low" });
 }
 
-/** Reserve room for the panel, which loads last and opens with a selection. */
-export function awaitPanel() {
-  if (store.lastVersion === undefined && !panel.shut) change({ open: true });
+/**
+ * Reserve room for the panel, which loads last and opens with a selection or by the page.
+ * @param {MapSpec} data
+ */
+export function awaitPanel({ selection, opens_panel }) {
+  const isFirst = store.lastVersion === undefined && !panel.shut && Boolean(selection.count);
+  if (isFirst || (opens_panel && opens_panel !== store.lastVersion)) change({ open: true });
 }
 
 /** Share of close links of a map in words, if the panel has counted it. */

@@ -110,7 +110,7 @@ export class Updates {
     const previous = scene.data;
     map.stories.prepare(data);
     const restored = remembered(scene, data);
-    if (data.stage && data.selection.count) awaitPanel();
+    if (data.stage && data.mode === "work") awaitPanel(data);
     const isNewMap = !previous || previous.n !== data.n;
     const isSameView = this.wasGeography === scene.isGeography;
     this.wasGeography = scene.isGeography;
