@@ -364,14 +364,15 @@ def number_range(value: Reals) -> tuple[float, float]:
 
 
 def display_name(text: str) -> str:
-    """Return a slug such as ``smileys-emotion`` as words, and other text unchanged."""
+    """Return a slug such as ``smileys-emotion`` as words, and other text, such as ``bc``, as is."""
     # A count such as ``n_emoji`` becomes "Number of emoji".
     plain = text.replace("-", "").replace("_", "")
     if plain.isalpha() and text == text.lower():
         words = text.replace("-", " ").replace("_", " ").strip()
         if text.startswith(("n_", "num_")):
             words = f"number of {words.partition(' ')[2]}"
-        return capital(words)
+        is_code = words.isascii() and len(words) > 1 and not set("aeiouy") & set(words)
+        return words if is_code else capital(words)
     return text
 
 

@@ -309,6 +309,7 @@ def test_display_name_formats_slugs_only() -> None:
     assert display_name("smileys-emotion") == "Smileys emotion"
     assert display_name("n_emoji") == "Number of emoji"
     assert display_name("n") == "N"
+    assert display_name("bc") == "bc"
     assert display_name("C4-H10") == "C4-H10"
 
 
