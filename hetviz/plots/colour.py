@@ -25,6 +25,7 @@ Kind = Literal["dataset", "categories", "numbers"]
 BY_DATASET = "dataset"
 OTHER = -2
 _MAX_CATEGORIES = 200
+_MAX_GRADES = 12
 # Numbers get a logarithmic scale if they span two powers of ten, most of them near the lower end.
 _MIN_LOG_RATIO, _MAX_LINEAR_MEDIAN = 100.0, 0.1
 _FIRST_ROWS = 100
@@ -402,10 +403,13 @@ def _kind(values: pd.Series) -> Kind | None:
     present = values.dropna()
     real = pd.api.types.is_float_dtype(present) or pd.api.types.is_integer_dtype(present)
     # Distinct numbers are distinct texts, and conversion to text is slow.
-    n_distinct = (present if real else present.astype(str)).nunique()
+    sizes = (present if real else present.astype(str)).value_counts()
+    n_distinct = len(sizes)
     if n_distinct < 2:
         return None
-    if n_distinct > 12 and (real or _all_numbers(present)):
+    # Few numbers are categories, such as grades, if most of them occur again.
+    is_scale = n_distinct > _MAX_GRADES or 2 * (sizes > 1).sum() < n_distinct
+    if is_scale and (real or _all_numbers(present)):
         return "numbers"
     if n_distinct > _MAX_CATEGORIES or n_distinct > 0.5 * len(present) + 1:
         return None
