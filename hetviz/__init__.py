@@ -77,6 +77,8 @@ _MODULES = {
     "runs.predict.labels": ("predict_labels",),
     "runs.predict.link_predictor": ("fit_link_predictor",),
     "runs.predict.links": ("predict_links",),
+    "ui.host.component": ("map_input", "save_map_component"),
+    "ui.host.streamlit_map": ("streamlit_map",),
 }
 
 # The stub has the literal list.

@@ -103,6 +103,9 @@ from hetviz.runs.predict.labels import predict_labels as predict_labels
 from hetviz.runs.predict.link_predictor import fit_link_predictor as fit_link_predictor
 from hetviz.runs.predict.links import predict_links as predict_links
 from hetviz.runs.recipe import run_recipe as run_recipe
+from hetviz.ui.host.component import map_input as map_input
+from hetviz.ui.host.component import save_map_component as save_map_component
+from hetviz.ui.host.streamlit_map import streamlit_map as streamlit_map
 
 __all__ = [
     "Comparisons",
@@ -149,6 +152,7 @@ __all__ = [
     "load_views",
     "make_features",
     "map_from_columns",
+    "map_input",
     "merge_guidance",
     "methods",
     "most_alike",
@@ -167,12 +171,14 @@ __all__ = [
     "run_recipe",
     "samples",
     "save",
+    "save_map_component",
     "save_model",
     "search_cost",
     "search_settings",
     "spread",
     "statements",
     "stopping_hint",
+    "streamlit_map",
     "suggest",
     "suggest_questions",
     "sweep",

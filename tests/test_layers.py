@@ -60,6 +60,7 @@ UI_LAYERS: tuple[frozenset[str], ...] = tuple(
         "statements",
         "reading",
         "clusters compare data export guidance notebook predict start",
+        "host",
         "evidence",
         "app",
     )

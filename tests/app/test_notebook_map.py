@@ -8,15 +8,17 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import nbformat
 import numpy as np
 import pandas as pd
 import pytest
+from nbconvert import HTMLExporter
 
 import hetviz
 from hetviz import Dataset, Embedding, HeteroData, Links
 from hetviz.errors import DataError, MissingExtraError, ParameterError
 from hetviz.ui.map_data import selection_codec
-from hetviz.ui.notebook import display
+from hetviz.ui.notebook import display, still
 from hetviz.ui.notebook.widget import MapWidget
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -219,7 +221,7 @@ def test_names_in_picture_are_escaped() -> None:
         [Dataset(name, ["a", "b"]), Dataset("o", ["c"])], [Links(name, "o", [0], [0])]
     )
     places = Embedding({name: [[0.0, 0.0], [1.0, 0.0]], "o": [[1.0, 1.0]]})
-    text = display.still_svg(data, places)
+    text = still.still_svg(data, places)
     assert "<script" not in text
     assert "&lt;script" in text
 
@@ -285,3 +287,16 @@ def test_tables_escape_user_text() -> None:
     data = HeteroData([Dataset("<b>x</b>", ["<script>alert(1)</script>", "b"])])
     assert "<script" not in data["<b>x</b>"]._repr_html_()
     assert "<b>" not in data._repr_html_()
+
+
+def test_widget_leaves_a_picture_where_widgets_are_missing(widget: MapWidget) -> None:
+    bundle, _ = widget._repr_mimebundle_()
+    ElementTree.fromstring(bundle["image/svg+xml"])
+    assert "application/vnd.jupyter.widget-view+json" in bundle
+    assert bundle["text/plain"] == repr(widget.embedding)
+    cell = nbformat.v4.new_code_cell("m.widget()")
+    cell.outputs = [nbformat.v4.new_output("display_data", data=bundle)]
+    page, _ = HTMLExporter(template_name="basic").from_notebook_node(
+        nbformat.v4.new_notebook(cells=[cell])
+    )
+    assert "data:image/svg+xml;base64," in page

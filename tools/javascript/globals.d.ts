@@ -32,4 +32,7 @@ declare var hetvizModules: Map<string, Promise<any>> | undefined;
 // Put before the widget of a notebook by Python.
 declare const MODULES: Record<string, string>;
 declare const VERSION: string;
+// Put before the map on other pages by Python.
+declare const STYLE: any;
+declare const SHEET: string;
 declare const WorkerGlobalScope: any;

@@ -41,6 +41,7 @@ from hetviz.ui.map.map_requests import (
 )
 from hetviz.ui.map_data import layers, selection_codec
 from hetviz.ui.map_data.array_cache import ARRAYS, PackedArray
+from hetviz.ui.notebook.still import still_svg
 from hetviz.workspace import MapResult, State
 from hetviz.workspace.commands.state import DisplaySettings
 
@@ -144,6 +145,17 @@ class MapWidget(anywidget.AnyWidget):
         super().__init__(selection={}, colour=colour)
         self._send_spec()
         self.on_msg(self._on_message)
+
+    def _repr_mimebundle_(
+        self, **options: dict[str, object]
+    ) -> tuple[dict[str, object], dict[str, object]] | None:
+        """Return the widget with a still picture, which GitHub and nbconvert show."""
+        shown = super()._repr_mimebundle_(**options)
+        if shown is None:
+            return None
+        bundle, metadata = shown
+        still = {"image/svg+xml": still_svg(self._data, self._embedding)}
+        return {**bundle, "text/plain": repr(self._embedding), **still}, metadata
 
     @property
     def data(self) -> HeteroData:
