@@ -49,15 +49,25 @@ function addSheet() {
 }
 
 export class HostedMap {
-  constructor(root, target, prefix = "hetviz-") {
-    Object.assign(this, { root, target, prefix });
+  /** @param {HTMLElement} root @param {HTMLElement} target element with the events */
+  constructor(root, target) {
+    this.root = root;
+    this.target = target;
+    /** @type {Points} */
+    this.points = /** @type {any} */ (null);
+    /** @type {any[][]} */
+    this.links = [];
+    this.unmount = () => {};
     this.session = `host-${nMaps += 1}`;
     this.arrays = new Map();
+    /** @type {Partial<MapInput>} */
     this.input = {};
     this.swatches = new Map();
     this.hidden = [];
+    /** @type {number[]} */
     this.picked = [];
     this.version = 0;
+    this.colour = "dataset";
     this.stopRequests = setRequestHandler(this.session, (path, options) => Promise.resolve(this.respond(path, options)));
   }
 
@@ -140,7 +150,7 @@ export class HostedMap {
     return ids;
   }
 
-  send(name, detail) { this.target.dispatchEvent(new CustomEvent(`${this.prefix}${name}`, { detail, bubbles: true })); }
+  send(name, detail) { this.target.dispatchEvent(new CustomEvent(`hetviz-${name}`, { detail, bubbles: true })); }
 
   keep(key, array) {
     this.arrays.set(key, array);
@@ -227,9 +237,9 @@ export class HostedMap {
       const content = this.arrays.get(decodeURIComponent(part));
       return content ? new Response(content.slice().buffer) : new Response(null, { status: 404 });
     }
-    if (request === "items") return Response.json(url.searchParams.get("rows").split(",").map((row) => this.item(Number(row))));
+    if (request === "items") return Response.json((url.searchParams.get("rows") ?? "").split(",").map((row) => this.item(Number(row))));
     if (request === "item") return Response.json(this.card(Number(part)));
-    if (request === "links") return Response.json(this.linksOf(new Int32Array(body)));
+    if (request === "links") return Response.json(this.linksOf(new Int32Array(/** @type {any} */ (body))));
     if (request === "search") return Response.json(this.search(url.searchParams.get("q") ?? ""));
     if (request === "matches") return new Response(Int32Array.from(this.matches(url.searchParams.get("q") ?? "")).buffer);
     return new Response(null, { status: 404 });
@@ -316,6 +326,11 @@ class Points {
     });
     this.x = number(columns.x, "x");
     this.y = number(columns.y, "y");
+    /** @type {number[]} */
+    this.extent = [];
+    this.planes = new Uint8Array(5 * n);
+    this.order = new Int32Array(0);
+    this.nUnplaced = 0;
     let start = 0;
     this.datasets = names.map((name, k) => {
       const count = dataset.filter((other) => other === name).length;
@@ -367,7 +382,6 @@ class Points {
     this.extent = [x0, y0, x1, y1];
     this.nUnplaced = n - placed.length;
     const high = new Uint16Array(2 * n);
-    this.planes = new Uint8Array(5 * n);
     for (let row = 0; row < n; row++) {
       const step = (value, low, top) => (isPlaced(row) ? Math.round(((value - low) / (top - low)) * GRID) : GRID + 1);
       const [i, j] = [step(this.x[row], x0, x1), step(this.y[row], y0, y1)];
