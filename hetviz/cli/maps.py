@@ -34,6 +34,7 @@ from hetviz.runs.compare.comparison import Comparison
 from hetviz.runs.compare.measures import MEASURES
 
 if TYPE_CHECKING:
+    from hetviz.data import HeteroData
     from hetviz.data.queries.filters import Filter
     from hetviz.runs.large.plan import LargeRecipe
 
@@ -682,8 +683,8 @@ def add_linked(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="COLUMN=VALUE",
-        help="only items with this value, or a number in LOW..HIGH, of which one may be left out "
-        "(may be repeated)",
+        help="only items with this value, or a number or date in LOW..HIGH, of which one may be "
+        "left out (may be repeated). Dates are 2020, 2020-03 or 2020-03-15; HIGH is included",
     )
     add_number(command, "-n", 4, "number of items of each linked dataset", "N")
 
@@ -697,7 +698,7 @@ def _linked(args: argparse.Namespace) -> int:
     span = data.offsets[data[args.dataset].name]
     is_listed = np.zeros(data.n_rows, dtype=bool)
     is_listed[[data.position(args.dataset, id) for id in args.ids] if args.ids else span] = True
-    filters = [_filter_of(args.dataset, text) for text in args.where]
+    filters = [_filter_of(data, args.dataset, text) for text in args.where]
     rows = np.flatnonzero(is_listed & passing(data, filters))
     frame = hetviz.most_linked(data, rows, args.n)
     lines = [f"{len(rows):,} of {len(data[args.dataset]):,} {args.dataset}"]
@@ -716,14 +717,18 @@ def _linked(args: argparse.Namespace) -> int:
     return 0
 
 
-def _filter_of(dataset: str, text: str) -> Filter:
+def _filter_of(data: HeteroData, dataset: str, text: str) -> Filter:
     """Return the filter of "column=value" or "column=low..high"."""
-    from hetviz.data.queries.filters import Filter
+    from hetviz.data.queries.filters import Filter, column_of, days_of, holds_dates
 
     column, equals, value = text.partition("=")
     if not (column and equals):
         raise ParameterError(f"--where {text}: write COLUMN=VALUE or COLUMN=LOW..HIGH.")
     low, dots, high = value.partition("..")
+    if low + high and holds_dates(column_of(data, dataset, column)):
+        first = days_of(low)[0] if low else None
+        last = days_of(high if dots else low)[1] if high or not dots else None
+        return Filter(dataset, column, "range", low=first, high=last)
     try:
         ends = [float(end) if end else None for end in (low, high)]
     except ValueError:

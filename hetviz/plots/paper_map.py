@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch, Rectangle
 from matplotlib.path import Path
@@ -265,11 +266,14 @@ class _MapDrawing:
             axes.imshow(picture, extent=extent, aspect="auto", interpolation="bilinear", zorder=1)
             return
         mean, values = terrain.levels(local, self.colouring.shares[self.rows], size)
-        if len(values):
-            colours = [_number_colour(value) for value in values.tolist()]
-            axes.contour(
-                mean, values, extent=extent, colors=colours, linewidths=0.6, alpha=0.55, zorder=1
-            )
+        cell = size / mean.shape[::-1]
+        for value in values.tolist():
+            drawn = [
+                middle - size / 2 + (line + 0.5) * cell for line in terrain.pieces(mean, value)
+            ]
+            colour = _number_colour(value)
+            lines = LineCollection(drawn, colors=colour, linewidths=0.6, alpha=0.55, zorder=1)
+            axes.add_collection(lines, autolim=False)
 
     def _dot_size(self) -> float:
         factor = float(np.clip((1000 / max(len(self.rows), 1)) ** 0.25, 0.55, 1.6))

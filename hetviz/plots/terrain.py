@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from contourpy import LineType, contour_generator
 from scipy.ndimage import gaussian_filter, zoom
 
 from hetviz._types import Array, Floats, Ints
@@ -20,6 +21,7 @@ _ALPHAS = (0.045, 0.085, 0.135)
 _STEPS, _MIN_ITEMS = (0.22, 0.6, 1.05), (1.6, 2.6, 3.6)
 _MIN_PURITY, _FULL_PURITY = 0.32, 0.66
 _N_LINES = 7
+_MIN_LINE = 3.0  # Standard deviations of the kernel; shorter pieces are left out
 # Density at a single item, where lines end, and the share of the variance that places explain.
 _ONE = 1 / (2 * np.pi * _CELLS**2)
 _MIN_DENSITY, _MIN_EXPLAINED = 0.6 * _ONE, 0.1
@@ -76,6 +78,15 @@ def levels(positions: Floats, values: Floats, size: Floats) -> tuple[Floats, Flo
     low, high = np.quantile(inside, [0.04, 0.96])
     lines = low + (np.arange(_N_LINES) + 0.5) / _N_LINES * (high - low)
     return mean, lines if high - low > 1e-9 * max(abs(low), abs(high)) else lines[:0]
+
+
+def pieces(mean: Floats, value: float) -> list[Floats]:
+    """Return the lines where a grid crosses a value, each (n, 2) in cells, without short ones."""
+    tracer = contour_generator(
+        z=np.ma.masked_invalid(mean), corner_mask=False, line_type=LineType.Separate
+    )
+    lines = (np.asarray(line) for line in tracer.lines(value))
+    return [one for one in lines if np.hypot(*np.diff(one, axis=0).T).sum() >= _MIN_LINE * _CELLS]
 
 
 def _shape(size: Floats) -> tuple[int, int]:

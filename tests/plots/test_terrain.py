@@ -65,3 +65,15 @@ def test_lines_of_numbers_pass_the_outermost_items() -> None:
     inside = (np.abs(positions) < SIZE / 2).all(axis=1)
     assert len(lines) == 7
     assert np.isfinite(mean[at[inside, 1], at[inside, 0]]).all()
+
+
+def test_short_pieces_of_lines_are_left_out() -> None:
+    x, y = np.meshgrid(np.arange(60.0), np.arange(40.0))
+    slope = np.where(np.hypot(x - 10, y - 20) < 1.2, 100.0, x)
+    (line,) = terrain.pieces(slope, 30.5)
+    assert np.allclose(line[:, 0], 30.5) and np.ptp(line[:, 1]) == 39
+    # A gap of the items parts a line, and both its parts are long.
+    slope[19:21] = np.nan
+    assert [np.ptp(part[:, 1]) for part in terrain.pieces(slope, 30.5)] == [18, 18]
+    slope[5:] = np.nan
+    assert terrain.pieces(slope, 30.5) == []

@@ -149,6 +149,30 @@ def numbers_of(series: pd.Series) -> Floats:
     return np.asarray(days.to_numpy(np.float64, na_value=np.nan), dtype=np.float64)
 
 
+def are_numbers(series: pd.Series) -> bool:
+    """Return whether `numbers_of` reads a column as numbers, not as dates."""
+    if pd.api.types.is_datetime64_any_dtype(series.dtype):
+        return False
+    return bool(pd.to_numeric(series, errors="coerce").notna().any())
+
+
+def holds_dates(series: pd.Series) -> bool:
+    """Return whether most values of a column are dates."""
+    known = series.dropna()
+    return not are_numbers(known) and bool(np.isfinite(numbers_of(known)).mean() > 0.5)
+
+
+def days_of(text: str) -> tuple[float, float]:
+    """Return the begin and the end of a year, month or day, in days since 1970-01-01."""
+    try:
+        period = pd.Period(text)
+        ends = period.start_time, period.end_time
+    except (ValueError, OverflowError):
+        raise _filter_error("filter", "write a date as 2020, 2020-03 or 2020-03-15", text) from None
+    begin, last = ((end - pd.Timestamp(0)) / pd.Timedelta(days=1) for end in ends)
+    return begin, last
+
+
 def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 

@@ -13,7 +13,7 @@ from hetviz._text import join_words
 from hetviz._types import Bools, Floats, Ints
 from hetviz.data.model.heterodata import HeteroData, with_statements
 from hetviz.data.model.links import kind_key
-from hetviz.data.queries.filters import column_of, numbers_of
+from hetviz.data.queries.filters import are_numbers, column_of, numbers_of
 from hetviz.data.queries.rows import select_rows
 from hetviz.errors import DataError, ParameterError
 
@@ -90,7 +90,7 @@ def find_dates(data: HeteroData, by: str | Mapping[str, str]) -> Dates:
     if not rows and not links:
         raise DataError.of("unknown-column", "by", "no dataset and no links have this column", by)
     every = [*rows.values(), *links.values()]
-    kinds = {_are_numbers(series) for series in every if series.notna().any()}
+    kinds = {are_numbers(series) for series in every if series.notna().any()}
     if len(kinds) > 1:
         raise DataError.of("mixed-dates", "by", "some columns have dates and others numbers", by)
     dates = Dates(
@@ -229,12 +229,6 @@ def _with_links_in(data: HeteroData, dated: Mapping[int, Floats], period: Period
     ]
     n_compared = 0 if data.comparisons is None else len(data.comparisons)
     return with_statements(data, np.concatenate([*used, np.ones(n_compared, dtype=bool)]))
-
-
-def _are_numbers(series: pd.Series) -> bool:
-    if pd.api.types.is_datetime64_any_dtype(series.dtype):
-        return False
-    return bool(pd.to_numeric(series, errors="coerce").notna().any())
 
 
 def _calendar(known: Floats, unit: str, are_numbers: bool) -> tuple[Period, ...]:

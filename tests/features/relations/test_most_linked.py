@@ -16,7 +16,10 @@ from hetviz.errors import DataError, ParameterError
 
 def shop() -> HeteroData:
     """Six customers with orders of two products, and shops that all visit alike."""
-    ages = pd.DataFrame({"age": [70, 65, 61, 30, 20, 25], "town": list("ababab")})
+    days = ["2020-02-29", "2020-03-01", "2020-12-31", "2021-12-31", "2022-01-01", None]
+    ages = pd.DataFrame(
+        {"age": [70, 65, 61, 30, 20, 25], "town": list("ababab"), "since": pd.to_datetime(days)}
+    )
     datasets = [
         Dataset("customers", [f"c{k}" for k in range(6)], table=ages),
         Dataset("shops", ["s0", "s1"]),
@@ -82,5 +85,9 @@ def test_linked_command_chooses_items(
     assert tea == [] if "age=..30" in arguments else tea == [2]
     main(["linked", f"{tmp_path}/shop", "customers", "--where", "town=a", "--where", "age=..50"])
     assert "1 of 6 customers" in capsys.readouterr().out
+    main(["linked", f"{tmp_path}/shop", "customers", "--where", "since=2020-03..2021"])
+    assert "3 of 6 customers" in capsys.readouterr().out
+    assert main(["linked", f"{tmp_path}/shop", "customers", "--where", "since=2020-13"]) != 0
+    assert "write a date as 2020, 2020-03 or 2020-03-15" in capsys.readouterr().err
     assert main(["linked", f"{tmp_path}/shop", "customers"]) != 0
     assert main(["linked", f"{tmp_path}/shop", "customers", "--where", "age"]) != 0
