@@ -35,7 +35,7 @@ def test_method_pages_match_cards(tmp_path: Path) -> None:
     created = tool()
     files = created.write_methods(tmp_path)
     cards = hetviz.methods()
-    assert len(files) == len(cards) + 3
+    assert len(files) == len(cards) + 4 + len(created.TASKS)
     index = (tmp_path / "methods" / "index.md").read_text(encoding="utf-8")
     for card in cards:
         page = (tmp_path / "methods" / f"{card.key}.md").read_text(encoding="utf-8")
@@ -56,14 +56,14 @@ def test_method_pages_match_cards(tmp_path: Path) -> None:
 def test_site_lists_all_pages() -> None:
     settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     pages = {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")}
-    named = set(re.findall(r"[\w/-]+\.md", settings)) - {"reference/library.md"}
+    named = set(re.findall(r"[\w/-]+\.md", settings)) - {"reference/changelog.md"}
     assert named == pages
     about = tomllib.loads((DOCS / "methods.toml").read_text(encoding="utf-8"))
     assert set(about) == {card.key for card in hetviz.methods()}
 
 
 def test_page_links_are_valid() -> None:
-    created = ("api/", "methods/index.md", "reference/library.md")
+    created = ("api/", "methods/index.md", "reference/library", "reference/changelog.md")
     lost = []
     for page in [*DOCS.rglob("*.md"), ROOT / "README.md"]:
         text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.S)
@@ -192,3 +192,49 @@ def test_example_runs(
     assert says in capsys.readouterr().out
     if script == "emoji_map":
         assert (tmp_path / "out" / "map.png").read_bytes().startswith(b"\x89PNG")
+
+
+# What newcomers search for, and pages that answer it.
+SEARCHES = {
+    "from_frames": "reference/library-data.md", "triplet": "reference/glossary.md",
+    "changelog": "reference/changelog.md", "CSV": "reference/input.md",
+    "colour": "tutorial/app.md", "color": "tutorial/app.md",
+    "AnnData": "how-to/coming-from.md", "transform": "how-to/place-new-rows.md",
+    "scikit-learn": "how-to/coming-from.md", "install": "reference/packages.md",
+    "missing values": "reference/column-types.md", "save model": "how-to/place-new-rows.md",
+    "GPU": "how-to/graphics-card.md", "labels": "how-to/predict-labels.md",
+    "n_jobs": "reference/library-maps.md", "Streamlit": "how-to/own-page.md",
+    "dates": "reference/column-types.md", "inverse_transform": "reference/library-maps.md",
+    "export": "how-to/export.md", "notebook": "how-to/notebook.md",
+    "predict links": "how-to/predict-links.md", "Parquet": "reference/input.md",
+}  # fmt: skip
+
+
+def test_search_finds_the_page(tmp_path: Path) -> None:
+    """By the weights of the site's search: tags, then titles, then how often a text has a word."""
+    created = tool()
+    created.write_methods(tmp_path)
+    pages = {
+        path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8").lower()
+        for folder in (DOCS, tmp_path)
+        for path in folder.rglob("*.md")
+    }
+
+    def score(text: str, word: str) -> float:
+        tags = re.match(r"---\ntags: \[(.*?)\]", text)
+        titles = " ".join(re.findall(r"^#+ (.*)$", text, flags=re.M))
+        found = re.compile(rf"\b{re.escape(word)}")
+        boost = 0.3 if "boost: 0.3" in text else 1.0
+        counts = [len(found.findall(part)) for part in (tags[1] if tags else "", titles, text)]
+        return boost * (1e6 * counts[0] + 1e3 * min(counts[1], 1) + counts[2] / len(text))
+
+    lost = []
+    for words, page in SEARCHES.items():
+        total = {
+            name: sum(score(text, word) for word in words.lower().split())
+            for name, text in pages.items()
+        }
+        best = sorted(total, key=lambda name: -total[name])[:3]
+        if page not in best:
+            lost.append((words, best))
+    assert lost == []

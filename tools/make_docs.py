@@ -20,6 +20,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import hetviz
+from hetviz.algorithms.base import LinearEmbedder
 from hetviz.algorithms.contract import MethodCard, Reference
 from hetviz.exports.mathml import mathml
 from hetviz.io.formats.registry import file_formats
@@ -36,6 +37,33 @@ API = (
     "hetviz.params",
     "hetviz.ui.notebook.widget",
 )
+# Pages of the library by file name: title, and modules of `hetviz._MODULES`.
+TASKS = {
+    "library-data": (
+        "Read, join and save data",
+        ("data", "io", "_samples", "features.recipe", "features.table_joins"),
+    ),
+    "library-statements": (
+        "State what belongs together",
+        ("features.relations", "data.queries.groups", "metrics.conflicts", "runs.ask"),
+    ),
+    "library-maps": (
+        "Make maps",
+        ("algorithms", "runs", "features.map_columns"),
+    ),
+    "library-judge": (
+        "Judge and explain maps",
+        ("metrics", "features", "runs.cluster", "runs.evidence", "runs.place"),
+    ),
+    "library-predict": ("Predict", ("runs.predict", "runs.place.place_rows")),
+    "library-share": ("Share and export", ("exports", "ui", "data.queries.saved_views")),
+}
+METHOD_CALLS = (
+    "fit", "fit_transform", "transform", "score", "set_output", "get_feature_names_out",
+    "components_", "mean_", "inverse_transform", "attraction_graph", "bytes_for",
+)  # fmt: skip
+# What is new is rarely what a reader searches for.
+_CHANGELOG_HEAD = "---\nsearch:\n  boost: 0.3\n---\n\n"
 SOURCE, SITE = ROOT / "build" / "docs-source", ROOT / "build" / "docs"
 
 
@@ -138,21 +166,74 @@ def index_page(cards: list[MethodCard]) -> str:
     )
 
 
-def library_page() -> str:
-    """Return the list of the public names, each with its first sentence."""
-    rows = []
+def library_pages() -> dict[str, str]:
+    """Return the reference of the public names by file name: an index, and a page for each task."""
+    modules = {name: module for module, names in hetviz._MODULES.items() for name in names}
+    named: dict[str, list[str]] = {title: [] for title, _ in TASKS.values()}
     for name in hetviz.__all__:
-        statements = inspect.cleandoc(getattr(hetviz, name).__doc__).partition("\n\n")[0]
-        rows.append(f"| [`{name}`](../api/hetviz.html#{name}) | {text(statements)} |")
-    head = "# The library\n\nThe full documentation is in the [reference](../api/hetviz.html)"
-    return (
-        f"{head}, with shapes, units, errors, equations and costs; "
-        "beside it the [errors](../api/hetviz/errors.html), the [contract for "
+        homes = {
+            title: len(prefix)
+            for title, prefixes in TASKS.values()
+            for prefix in prefixes
+            if f"{modules[name]}.".startswith(f"{prefix}.")
+        }
+        named[max(homes, key=lambda title: homes[title])].append(name)
+    pages = {}
+    index = [
+        "# The library\n\nThe public names by task, with shapes, units, errors and costs. "
+        "Beside them the [errors](../api/hetviz/errors.html), the [contract for "
         "methods](../api/hetviz/algorithms/base.html) and the "
-        "[widget](../api/hetviz/ui/notebook/widget.html).\n\n| name | what it is |\n| --- | --- |\n"
-        + "\n".join(rows)
-        + "\n"
+        "[widget](../api/hetviz/ui/notebook/widget.html).\n"
+    ]
+    for file, (title, _) in TASKS.items():
+        index.append(f"\n## {title}\n\n| name | what it is |\n| --- | --- |")
+        sections = [f"# The library: {title[0].lower()}{title[1:]}\n"]
+        for name in named[title]:
+            value = getattr(hetviz, name)
+            first = inspect.cleandoc(value.__doc__).partition("\n\n")[0]
+            index.append(f"| [`{name}`]({file}.md#{name.lower()}) | {text(first)} |")
+            sections += api_sections(name, value)
+        if file == "library-maps":
+            index.append("| [methods](library-maps.md#methods_1) | Calls of all methods. |")
+            sections.append(
+                "## Methods\n\nCalls of all methods, whose parameters are on their pages.\n"
+            )
+            for key in METHOD_CALLS:
+                sections += api_sections(
+                    f"Method.{key}", inspect.getattr_static(LinearEmbedder, key)
+                )
+        pages[f"{file}.md"] = "\n".join(sections)
+    return {"library.md": "\n".join(index) + "\n"} | pages
+
+
+def api_sections(name: str, value: object) -> list[str]:
+    """Return the sections of a name and its public members; none for names without a text."""
+    import pdoc.docstrings
+
+    words = inspect.getdoc(value)
+    if not words or name.rpartition(".")[2].startswith("_"):
+        return []
+    head = f"{'##' if '.' not in name else '###'} {name.replace('Method.', '')}\n"
+    call = value.fget if isinstance(value, property) else getattr(value, "__func__", value)
+    signature = ""
+    if callable(call) and not isinstance(value, property):
+        parts = [
+            each.replace(annotation=each.empty)
+            for each in inspect.signature(call).parameters.values()
+        ]
+        shown = inspect.Signature(parts)
+        signature = f"```text\n{name.replace('Method.', '')}{shown}\n```\n"
+    body = pdoc.docstrings.convert(words, "numpy", None)
+    body = re.sub(r"^#+ (.*)$", r"**\1**\n", body, flags=re.M)
+    body = re.sub(
+        r"((?:^>>> .*\n?(?:^(?!\n|\*\*).+\n?)*)+)", r"```text\n\1\n```\n", body, flags=re.M
     )
+    sections = [head, signature, body]
+    if inspect.isclass(value):
+        for key, member in vars(value).items():
+            if callable(getattr(member, "__func__", member)) or isinstance(member, property):
+                sections += api_sections(f"{name}.{key}", member)
+    return [part for part in sections if part]
 
 
 def input_page() -> str:
@@ -171,11 +252,13 @@ def write_methods(out: Path) -> list[Path]:
     (out / "reference").mkdir(exist_ok=True)
     cards = hetviz.methods()
     about = tomllib.loads((ROOT / "docs" / "methods.toml").read_text(encoding="utf-8"))
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     texts = {
         out / "methods" / "index.md": index_page(cards),
-        out / "reference" / "library.md": library_page(),
+        out / "reference" / "changelog.md": _CHANGELOG_HEAD + changes,
         out / "reference" / "input.md": input_page(),
     }
+    texts |= {out / "reference" / name: page for name, page in library_pages().items()}
     for card in cards:
         params = dict(hetviz.get_method(card.key).params)
         page = method_page(card, params, about[card.key])
@@ -220,6 +303,12 @@ def main() -> int:
     keys = "".join(f"\n      - {card.title}: methods/{card.key}.md" for card in hetviz.methods())
     settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     settings = settings.replace(" METHODS\n", f"\n      - All methods: methods/index.md{keys}\n")
+    tasks = "".join(
+        f"\n          - {title}: reference/{file}.md" for file, (title, _) in TASKS.items()
+    )
+    settings = settings.replace(
+        " LIBRARY\n", f"\n          - All names: reference/library.md{tasks}\n"
+    )
     settings = settings.replace("build/docs-source", str(SOURCE)).replace(
         " build/docs\n", f" {SITE}\n"
     )
