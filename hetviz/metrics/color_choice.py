@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from hetviz._types import Bools, Floats, Ints, Rng, Sparse
 from hetviz.data import Embedding, HeteroData
+from hetviz.features.columns.levels import is_scale
 from hetviz.features.columns.names import are_web_addresses, is_named_id, label_reason
 from hetviz.features.linked_values import NO_VALUE, most_frequent
 from hetviz.features.summaries import HOW_MANY
@@ -28,8 +29,6 @@ _N_NEIGHBORS = 10
 _MAX_ROWS = 3_000
 _MAX_COLUMNS = 150
 _MIN_ROWS = 12
-# Number columns with at most this many different values are categories.
-_MAX_CATEGORY_NUMBERS = 12
 MIN_COLOR_SCORE = 0.05
 """Scores below this are at chance level."""
 # Groups with at least this score are preferred to numbers.
@@ -57,11 +56,12 @@ class _Groups:
     sample: _Sample
     codes: Ints  # Shape (n_sampled,), -1 without a group.
     permuted: Callable[[np.random.Generator], Ints]  # Codes of a random assignment of groups.
+    least: int = _MIN_GROUPS
 
     @property
     def score(self) -> float:
         """Agreement of neighbours beyond chance, 0 without groups."""
-        if not _are_groups(self.codes):
+        if not _are_groups(self.codes, self.least):
             return 0.0
         return self.sample.weight * _code_agreement(self.codes, self.sample.nearest)
 
@@ -77,12 +77,12 @@ class _Groups:
 def find_best_color(data: HeteroData, embedding: Embedding) -> str | None:
     """Return the key of the column whose groups a map separates best beyond chance.
 
-    Columns with 3 to 12 groups come first, if neighbours clearly agree in one, and labels before
-    others, since the map may be made from a column. Of columns with the same name and values, that
-    of most items is taken. Then numbers of more than two values count as well, and where neither is
-    above chance, columns of two words. A column with one value in more than three quarters of the
-    rows has no groups. Rows of other datasets take the most frequent group of their links, and
-    the items of small datasets that many items link to are groups themselves.
+    Columns with 3 to 12 groups and labels with 2 come first, if neighbours clearly agree in one,
+    and labels before others, since the map may be made from a column. Of columns with the same name
+    and values, that of most items is taken. Then numbers of more than two values count as well, and
+    where neither is above chance, columns of two words. A column with one value in more than three
+    quarters of the rows has no groups. Rows of other datasets take the most frequent group of their
+    links, and the items of small datasets that many items link to are groups themselves.
 
     The score of groups is (a - c) / (1 - c), where a is the share of the 10 nearest of the same
     dataset with the same group and c the share for any two items. The score of numbers is the
@@ -142,21 +142,23 @@ def _fullest_column(data: HeteroData, best: str, clear: Container[str]) -> str:
 def _all_groups(data: HeteroData, samples: Mapping[str, _Sample]) -> Iterator[_Groups]:
     """Yield the groups of columns, first in their own dataset, and of linked items."""
     blocks = dict(_link_blocks(data, samples))
+    labels = {(label.dataset, label.name) for label in data.labels}
     for owner, column, values in _usable_columns(data):
-        if (codes := _codes_of(values)) is None:
+        least = _MIN_GROUPS
+        if (owner, column) in labels and not pd.api.types.is_numeric_dtype(values):
+            least = 2
+        if (codes := _codes_of(values, least)) is None:
             continue
         key = json.dumps([owner, column])
         if owner in samples:
             sample = samples[owner]
-            yield _Groups(
-                key, sample, codes[sample.rows], partial(_permuted_codes, codes, sample.rows)
-            )
+            permuted = partial(_permuted_codes, codes, sample.rows)
+            yield _Groups(key, sample, codes[sample.rows], permuted, least)
         for (name, other), W in blocks.items():
             if other == owner:
                 linked = partial(_linked_codes, W)
-                yield _Groups(
-                    key, samples[name], linked(codes), partial(_permuted_linked, linked, codes)
-                )
+                permuted = partial(_permuted_linked, linked, codes)
+                yield _Groups(key, samples[name], linked(codes), permuted, least)
     for (name, other), W in blocks.items():
         n_items = len(data[other])
         if _MIN_GROUPS <= n_items <= min(_MAX_VALUES, len(data[name]) // 2):
@@ -200,15 +202,15 @@ def _permuted_linked(linked: Callable[[Ints], Ints], codes: Ints, rng: Rng) -> I
     return linked(_permuted_codes(codes, np.arange(len(codes)), rng))
 
 
-def _are_groups(codes: Ints) -> bool:
-    """Return whether codes are 3 to 12 groups, and none has nearly all rows."""
+def _are_groups(codes: Ints, least: int) -> bool:
+    """Return whether codes are `least` to 12 groups, and none has nearly all rows."""
     sizes = np.sort(np.bincount(codes[codes >= 0]))[::-1]
     n = int(sizes.sum())
     if n < _MIN_ROWS:
         return False
     n_groups = int((sizes > max(1, _MIN_GROUP_SHARE * n)).sum())
     return (
-        n_groups >= _MIN_GROUPS
+        n_groups >= least
         and sizes[:_MAX_GROUPS].sum() >= _MIN_COVERED_SHARE * n
         and sizes[0] <= _MAX_LARGEST_SHARE * n
     )
@@ -228,13 +230,13 @@ def _usable_columns(data: HeteroData) -> Iterator[tuple[str, str, pd.Series]]:
                 yield name, column, values
 
 
-def _codes_of(values: pd.Series) -> Ints | None:
+def _codes_of(values: pd.Series, least: int) -> Ints | None:
     """Return the category of each row, the most frequent first, -1 for none; None for numbers."""
-    if pd.api.types.is_numeric_dtype(values) and values.nunique() > _MAX_CATEGORY_NUMBERS:
+    if pd.api.types.is_numeric_dtype(values) and is_scale(values.value_counts()):
         return None
     texts = values.astype(str).where(values.notna())
     sizes = texts.value_counts()
-    if not _MIN_GROUPS <= len(sizes) <= _MAX_VALUES:
+    if not least <= len(sizes) <= _MAX_VALUES:
         return None
     levels = sorted(sizes.index, key=lambda level: (-sizes[level], level))
     return np.asarray(pd.Index(levels).get_indexer(pd.Index(texts)), dtype=np.int64)
@@ -298,7 +300,7 @@ def _agreement(values: pd.Series, nearest: Ints) -> float:
         return 0.0
     coverage = float(is_known.mean()) ** _COVERAGE_EXPONENT
     numbers = pd.to_numeric(values, errors="coerce")
-    if bool(numbers[is_known].notna().all()) and numbers.nunique() > _MAX_CATEGORY_NUMBERS:
+    if bool(numbers[is_known].notna().all()) and is_scale(numbers.value_counts()):
         x = numbers.rank().to_numpy(np.float64)
         x = x - np.nanmean(x)
         spread = float(np.nanmean(x**2))

@@ -15,7 +15,13 @@ from hetviz._pandas import as_texts
 from hetviz._text import capital, join_words
 from hetviz._types import Bools, Floats, Ints, Reals
 from hetviz.data import Dataset, HeteroData
-from hetviz.features.columns.levels import complete_order, is_cyclic, is_increasing, natural_order
+from hetviz.features.columns.levels import (
+    complete_order,
+    is_cyclic,
+    is_increasing,
+    is_scale,
+    natural_order,
+)
 from hetviz.features.linked_values import NO_VALUE, borrowed_rows, fill_codes, fill_numbers
 from hetviz.memo import cached_while_alive
 from hetviz.plots.palette import N_COLOURS, N_SLOTS, Theme, category_colours, in_theme
@@ -25,7 +31,6 @@ Kind = Literal["dataset", "categories", "numbers"]
 BY_DATASET = "dataset"
 OTHER = -2
 _MAX_CATEGORIES = 200
-_MAX_GRADES = 12
 # Numbers get a logarithmic scale if they span two powers of ten, most of them near the lower end.
 _MIN_LOG_RATIO, _MAX_LINEAR_MEDIAN = 100.0, 0.1
 _FIRST_ROWS = 100
@@ -407,9 +412,7 @@ def _kind(values: pd.Series) -> Kind | None:
     n_distinct = len(sizes)
     if n_distinct < 2:
         return None
-    # Few numbers are categories, such as grades, if most of them occur again.
-    is_scale = n_distinct > _MAX_GRADES or 2 * (sizes > 1).sum() < n_distinct
-    if is_scale and (real or _all_numbers(present)):
+    if is_scale(sizes) and (real or _all_numbers(present)):
         return "numbers"
     if n_distinct > _MAX_CATEGORIES or n_distinct > 0.5 * len(present) + 1:
         return None

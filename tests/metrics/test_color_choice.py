@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pandas as pd
 
-from hetviz.data import Dataset, Embedding, HeteroData, Links
+from hetviz.data import Dataset, Embedding, HeteroData, Labels, Links
 from hetviz.metrics.color_choice import find_best_color
 
 
@@ -84,3 +84,13 @@ def test_column_that_several_tables_have_is_that_of_most_items() -> None:
 
     assert found("Kind") == json.dumps(["many", "Kind"])
     assert found("paint") == json.dumps(["few", "kind"])
+
+
+def test_label_of_two_values_comes_before_other_columns() -> None:
+    Y = np.random.default_rng(0).random((300, 2))
+    table = pd.DataFrame({"third": [f"part {k}" for k in (Y[:, 0] * 3).astype(int)]})
+    many = Dataset("many", [f"m{k}" for k in range(300)], table=table)
+    label = Labels("many", "side", ["left" if x < 0.5 else "right" for x in Y[:, 0]])
+    data = HeteroData([many], labels=[label])
+    embedding = Embedding({"many": Y}, {"many": many.ids}, {"many": "many"})
+    assert find_best_color(data, embedding) == json.dumps(["many", "side"])

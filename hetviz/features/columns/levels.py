@@ -11,6 +11,8 @@ import pandas as pd
 
 from hetviz._types import Floats
 
+# Number columns with at most this many different values may be groups.
+_MAX_GRADES = 12
 _NUMBER = re.compile(r"(?:(?<![\w.])-)?\d+(?:\.\d+)?")
 _MARKS = re.compile(r"[\s_.\-]+")
 # Scales from low to high; one line has the words of one rank in several languages.
@@ -232,6 +234,11 @@ def is_increasing(values: Iterable[str]) -> bool:
         bool(_RANGE.search(name) or _BELOW.search(name) or _ABOVE.search(name)) for name in names
     ]
     return all(ranges) or not any(map(_NUMBER.search, names))
+
+
+def is_scale(sizes: pd.Series) -> bool:
+    """Return whether numbers, given the rows of each, are a scale and no groups such as grades."""
+    return len(sizes) > _MAX_GRADES or 2 * int((sizes > 1).sum()) < len(sizes)
 
 
 def proposed_order(values: Iterable[str]) -> tuple[str, ...]:
