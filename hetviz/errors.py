@@ -140,6 +140,25 @@ class RowsError(DataError, ValueError):
     """A table or matrix passed to a method directly cannot be used."""
 
 
+_REMEDIES = {
+    "HeteroData": "Make it with HeteroData.from_frames({'name': table, ...}) or hetviz.load(path).",
+    "Embedding": "Make it with hetviz.embed(data).",
+    "Dataset": "Take it from the data, as in data['name'].",
+    "BaseEmbedder": "Fit a method, as in hetviz.UMAP().fit(data).",
+}
+
+
+def check_type(value: object, kind: type, argument: str) -> None:
+    """Raise a DataError with a remedy if an argument of a call has another type."""
+    if not isinstance(value, kind):
+        found = value.__name__ if isinstance(value, type) else type(value).__name__
+        remedy = _REMEDIES.get(kind.__name__, "")
+        article = "an" if kind.__name__[0] in "AEIO" else "a"
+        raise DataError.of(
+            "wrong-type", argument, f"{article} {kind.__name__} is needed", found, remedy
+        )
+
+
 class ParameterError(HetvizError, ValueError):
     """A parameter is unknown, of the wrong type, or out of range."""
 

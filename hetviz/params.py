@@ -384,7 +384,11 @@ def _constructor(
         for name in values:
             if name not in names:
                 raise TypeError(_unknown(type(self).__name__, params, name))
-        bound = signature.bind(self, *args, **values)
+        try:
+            bound = signature.bind(self, *args, **values)
+        except TypeError as error:
+            known = ", ".join(names)
+            raise TypeError(f"{type(self).__name__}: {error}. Parameters: {known}.") from None
         bound.apply_defaults()
         for name in names:
             setattr(self, name, bound.arguments[name])

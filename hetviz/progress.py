@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from hetviz.errors import Cancelled
+from hetviz.errors import Cancelled, ParameterError
 
 
 class Progress(Protocol):
@@ -37,6 +37,8 @@ def ignore_progress(fraction: float, message: str = "", **figures: object) -> No
 
 def as_progress(progress: object) -> Progress:
     """Return a callback: the given one, a bar for True, and none for other values."""
+    if isinstance(progress, str):
+        raise ParameterError(f"progress = {progress!r} must be True, a function, or None.")
     if progress is True:
         return _progress_bar()
     return progress if callable(progress) else ignore_progress

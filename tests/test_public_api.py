@@ -435,3 +435,35 @@ def test_any_data_give_result_or_error(
         assert whole.planar().n_unplaced == whole.n_unplaced
     parts = data.datasets, data.links, data.comparisons, data.labels
     assert HeteroData(*parts).fingerprint() == before
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda m: hetviz.evaluate(m, DATA), "embedding: an Embedding is needed"),
+        (lambda m: hetviz.evaluate(DATA, None), "embedding: an Embedding is needed .*hetviz.embed"),
+        (lambda m: hetviz.embed(DATA, "umap", start=np.zeros((9, 2))), "Embedding is needed"),
+        (lambda m: hetviz.embed(DATA, hetviz.PCA), "by its key, not by PCA. Give 'pca'"),
+        (lambda m: hetviz.get_method(3), "by its key, not by int"),
+        (lambda m: hetviz.embed(DATA, "pca", progress="yes"), "must be True, a function, or None"),
+        (lambda m: DATA[0], "this dataset does not exist"),
+        (lambda m: hetviz.load(None), "a file, folder, sample or a list of files is needed"),
+        (lambda m: hetviz.save(m, "x"), "data: a HeteroData is needed"),
+        (hetviz.statements, "data: a HeteroData is needed"),
+        (lambda m: hetviz.find_items(m, "x"), "data: a HeteroData is needed"),
+        (lambda m: hetviz.suggest(pd.DataFrame({"x": [1.0]})), "data: a HeteroData is needed"),
+        (lambda m: hetviz.make_features(DATA), "dataset: a Dataset is needed .*data\\['name'\\]"),
+        (lambda m: hetviz.save_model(m, "x"), "save_model: a BaseEmbedder is needed"),
+        (
+            lambda m: hetviz.write_report(m, "x.html"),
+            "data: a HeteroData, or the folder",
+        ),
+        (lambda m: hetviz.map_input(DATA), "embedding: an Embedding is needed"),
+        (lambda m: hetviz.most_linked(DATA, "a1"), "must be row numbers"),
+        (lambda m: Embedding([[1.0, 2.0]]), "a dictionary of coordinates by dataset is needed"),
+    ],
+)
+def test_arguments_of_another_type_are_named(call: Any, says: str) -> None:
+    embedding = quiet(lambda: hetviz.embed(DATA, "pca"))
+    with pytest.raises(HetvizError, match=says):
+        call(embedding)

@@ -450,7 +450,12 @@ class LinearEmbedder(BaseEmbedder):
             message = f"an Embedding is needed, as {join_words(list(maps))} have features"
             raise DataError.of("not-embedding", "inverse_transform", message, type(Y).__name__)
         (fitted,) = maps.values()
-        places = np.asarray(Y, dtype=np.float64)
+        try:
+            places = np.asarray(Y, dtype=np.float64)
+        except (TypeError, ValueError):
+            message = "an array of numbers or an Embedding is needed"
+            kind = type(Y).__name__
+            raise DataError.of("not-numbers", "inverse_transform", message, kind) from None
         if places.ndim != 2 or places.shape[1] != fitted.coefficients.shape[1]:
             message = f"an array of {fitted.coefficients.shape[1]} columns is needed, one per axis"
             raise DataError.of("shape", "inverse_transform", message, f"shape {places.shape}")

@@ -18,7 +18,7 @@ from hetviz.algorithms.needs import Need
 from hetviz.algorithms.ranking import expected_seconds, standings, stored_choice
 from hetviz.data import HeteroData
 from hetviz.data.model.views import identity_links
-from hetviz.errors import ParameterError
+from hetviz.errors import ParameterError, check_type
 
 _NEEDS_USER_INPUT = (Need.LABELS, Need.COMPARISONS)
 
@@ -94,6 +94,15 @@ def get_method(key: str) -> type[BaseEmbedder]:
     """
     classes = _classes()
     if key not in classes:
+        wanted: object = key
+        if not isinstance(wanted, str):
+            kind = wanted if isinstance(wanted, type) else type(wanted)
+            own = getattr(getattr(kind, "card", None), "key", None)
+            hint = f" Give {own!r}, or call {kind.__name__}(...).fit(data)." if own else ""
+            raise ParameterError(
+                f"A method is named by its key, not by {kind.__name__}.{hint} "
+                f"Methods: {', '.join(classes)}."
+            )
         similar = difflib.get_close_matches(key, classes, n=2)
         hint = f" Did you mean {' or '.join(similar)}?" if similar else ""
         raise ParameterError(f"Unknown method {key!r}.{hint} Methods: {', '.join(classes)}.")
@@ -120,6 +129,7 @@ def suggest(data: HeteroData) -> list[Verdict]:
     without benchmarks follow, by the number of kinds of available data that they use. Methods that
     need a label or comparisons come after others.
     """
+    check_type(data, HeteroData, "data")
     available = _available_data(data)
     distance_to_best: dict[str, float] = {}
     for standing in standings(data):

@@ -14,7 +14,7 @@ from hetviz._moved import current_class, current_field
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Dataset, Embedding, HeteroData
-from hetviz.errors import DataError, HetvizError
+from hetviz.errors import DataError, HetvizError, check_type
 from hetviz.exports import earlier_model
 from hetviz.exports.writing import write_file
 from hetviz.io import gate, limits
@@ -58,6 +58,7 @@ def save_model(model: BaseEmbedder, path: str | Path) -> Path:
 
 def model_bytes(model: BaseEmbedder) -> bytes:
     """Return the bytes that `save_model` writes. Equal models give equal bytes."""
+    check_type(model, BaseEmbedder, "save_model")
     if not hasattr(model, "embedding_"):
         raise HetvizError(f"{model.card.title}: call fit before saving.")
     document = {"method": model.card.key, "versions": dict(versions()), "fields": vars(model)}

@@ -15,7 +15,7 @@ from hetviz.algorithms.contract import MethodCard
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.diagnostics import Diagnostic, from_json, without_repeated_text
-from hetviz.errors import ParameterError
+from hetviz.errors import DataError, ParameterError
 from hetviz.exports.figures import DEFAULT_SETTINGS, FigureSettings, colouring_of
 from hetviz.exports.mathml import mathml
 from hetviz.exports.page import escape_html, html_page, read_asset
@@ -97,6 +97,10 @@ def write_report(
     hetviz.errors.HetvizError
     """
     if not isinstance(data, HeteroData):
+        given: object = data
+        if not isinstance(given, str | Path):
+            message = "a HeteroData, or the folder of a run, is needed"
+            raise DataError.of("wrong-type", "data", message, type(given).__name__)
         return write_file(path, report_of_run(read_result(data), title).encode())
     if embedding is None:
         raise ParameterError("write_report needs an embedding or the result folder of a run.")

@@ -13,7 +13,7 @@ from hetviz._text import count, join_words
 from hetviz._types import Array, Floats, Matrix, is_sparse
 from hetviz.core.threads import one_thread
 from hetviz.data import Dataset
-from hetviz.errors import DataError, ParameterError, Problem
+from hetviz.errors import DataError, ParameterError, Problem, check_type
 from hetviz.features import table
 from hetviz.features.columns import block
 from hetviz.features.columns.options import (
@@ -103,6 +103,7 @@ def make_features_with_notes(
     labels: Collection[str] = (),
 ) -> tuple[Dataset, tuple[Problem, ...]]:
     """Return the result of `make_features`, and notes on excluded and imputed values."""
+    check_type(dataset, Dataset, "dataset")
     where = f"dataset {dataset.name!r}"
     current = recipe_of(dataset)
     _check_arguments(where, dataset, columns or {}, text_model)
@@ -184,6 +185,7 @@ def transform_features(
         If the features were not made from columns, all columns are missing, or `media` or
         `vectors` have a wrong shape.
     """
+    check_type(dataset, Dataset, "dataset")
     where = f"new rows of {dataset.name!r}"
     if "features" not in (dataset.recipe or {}):
         message = "its features were not made from columns, so there is no recipe"

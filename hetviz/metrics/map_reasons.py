@@ -31,7 +31,7 @@ from hetviz.core.measures.near_pairs import (
 )
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.joins.lists import separator_of
-from hetviz.errors import NotApplicableError
+from hetviz.errors import NotApplicableError, check_type
 from hetviz.features.columns.names import are_web_addresses, is_named_id, label_reason
 from hetviz.features.columns.types import Column
 from hetviz.features.item_columns import group_values, item_columns
@@ -385,6 +385,7 @@ def shared_with_nearest(
 
 def _places(data: HeteroData, embedding: Embedding) -> dict[str, Floats]:
     """Return the places of all rows as the map is drawn."""
+    check_type(embedding, Embedding, "embedding")
     return coordinates_of(data, embedding.planar())
 
 

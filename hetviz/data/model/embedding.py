@@ -83,6 +83,11 @@ class Embedding(Immutable):
         diagnostics: Mapping[str, Diagnostic] | None = None,
         drawn: Mapping[str, ArrayLike] | None = None,
     ) -> None:
+        given: object = coordinates
+        if not isinstance(given, Mapping):
+            message = "a dictionary of coordinates by dataset is needed"
+            kind = type(given).__name__
+            raise DataError.of("not-mapping", "embedding", message, kind, "Write {'name': Y}.")
         gate = checks.ProblemCollector()
         arrays: dict[str, Floats] = {}
         names: dict[str, Texts] = {}

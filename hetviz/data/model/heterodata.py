@@ -347,7 +347,7 @@ class HeteroData(Immutable):
         try:
             return self.datasets[name]
         except KeyError:
-            near = difflib.get_close_matches(name, self.datasets, n=1)
+            near = difflib.get_close_matches(str(name), self.datasets, n=1)
             hint = (
                 f"Did you mean {near[0]!r}?" if near else f"Available: {', '.join(self.datasets)}."
             )

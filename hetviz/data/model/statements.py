@@ -13,7 +13,7 @@ from hetviz.data.model.dataset import Dataset
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.data.model.links import Links
 from hetviz.data.model.meta import META_COLUMNS, meta_text
-from hetviz.errors import DataError, Problem, limit_problems
+from hetviz.errors import DataError, Problem, check_type, limit_problems
 from hetviz.memo import Memo, cached_while_alive
 
 ENDS = ("source", "source_id", "target", "target_id")
@@ -49,6 +49,7 @@ def statements(data: HeteroData) -> pd.DataFrame:
     A key consists of form, names, ids and kind, so it survives edits of other fields. Statements
     with equal keys get ``#2``, ``#3`` and so on, in order. O(statements).
     """
+    check_type(data, HeteroData, "data")
     parts = [_link_rows(data, links) for links in data.links]
     if data.comparisons is not None:
         parts.append(_comparison_rows(data, data.comparisons))
@@ -123,6 +124,7 @@ def set_names(data: HeteroData) -> Texts:
 
 def author_names(data: HeteroData) -> Texts:
     """Return the author of each of `statements`, empty if unknown."""
+    check_type(data, HeteroData, "data")
     groups: list[Links | Comparisons] = [*data.links]
     groups += [] if data.comparisons is None else [data.comparisons]
     parts = [np.array(authors_of(group, np.arange(len(group))), dtype=object) for group in groups]

@@ -15,6 +15,7 @@ from hetviz._types import Ints
 from hetviz.data.model.dataset import ITEM_RESULTS
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.data.queries.filters import fold_text
+from hetviz.errors import check_type
 
 MAX_HITS = 12
 MAX_QUERY_CHARS = 100
@@ -121,6 +122,7 @@ class NameIndex:
 
 def get_name_index(data: HeteroData) -> NameIndex:
     """Return the cached indexes of the data; O(characters)."""
+    check_type(data, HeteroData, "data")
 
     def make() -> NameIndex:
         titles = [str(t) for dataset in data.datasets.values() for t in dataset.titles]

@@ -61,7 +61,13 @@ def most_linked(data: HeteroData, rows: Iterable[int], n: int = 4) -> pd.DataFra
     """
     if n < 1:
         raise ParameterError(f"most_linked: n = {n} must be 1 or more.")
-    chosen = np.fromiter(rows, np.int64)
+    try:
+        chosen = np.fromiter(rows, np.int64)
+    except (TypeError, ValueError):
+        raise ParameterError(
+            f"most_linked: rows = {rows!r} must be row numbers. data.position(dataset, id) has "
+            "that of an item."
+        ) from None
     bad = chosen[(chosen < 0) | (chosen >= data.n_rows)]
     if len(bad):
         problem = f"rows are 0 to {data.n_rows - 1:,}"

@@ -19,6 +19,7 @@ import scipy.sparse as sp
 from hetviz._samples import MANIFEST
 from hetviz._types import Array, JsonObject
 from hetviz.data import Comparisons, Dataset, HeteroData, Labels, Links
+from hetviz.errors import check_type
 from hetviz.io import gate, limits, toml
 from hetviz.io.bundle.manifest import FORMAT
 from hetviz.io.datasets.images import checked_picture
@@ -34,6 +35,7 @@ _FIXED_DATE = (1980, 1, 1, 0, 0, 0)
 
 def save(data: HeteroData, path: str | Path) -> Path:
     """Save as a bundle that `hetviz.load` reads back exactly."""
+    check_type(data, HeteroData, "data")
     target = Path(path)
     files = bundle_files(data, target.stem or "data")
     with gate.refusing_write(path):

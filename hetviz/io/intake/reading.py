@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -44,6 +44,15 @@ def load(source: str | Path | Sequence[str | Path]) -> HeteroData:
     """Load a bundle, a sample, or plain tables."""
     if isinstance(source, (str, Path)):
         return read_bundle(source).strict().data
+    given: object = source
+    if not isinstance(given, Iterable) or isinstance(given, bytes | Mapping):
+        raise gate.refusal(
+            "no-file",
+            "load",
+            "a file, folder, sample or a list of files is needed",
+            type(given).__name__,
+            "Tables in memory become data by HeteroData.from_frames({'name': table, ...}).",
+        )
     return _with_links(_read_list(source)).strict().data
 
 

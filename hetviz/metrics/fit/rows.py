@@ -8,10 +8,12 @@ import numpy as np
 
 from hetviz._types import Floats, Texts
 from hetviz.data import Embedding, HeteroData
+from hetviz.errors import check_type
 
 
 def coordinates_of(data: HeteroData, embedding: Embedding) -> dict[str, Floats]:
     """Return the coordinates of the rows of `data`, {dataset: (n_i, k)}. NaN without a place."""
+    check_type(embedding, Embedding, "embedding")
     return match_rows(_ids(data), embedding, embedding.coordinates, embedding.n_components)
 
 
@@ -22,6 +24,7 @@ def drawn_of(data: HeteroData, embedding: Embedding) -> dict[str, Floats] | None
 
 
 def _ids(data: HeteroData) -> dict[str, Texts]:
+    check_type(data, HeteroData, "data")
     return {name: dataset.ids for name, dataset in data.datasets.items()}
 
 

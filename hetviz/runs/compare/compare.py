@@ -97,6 +97,8 @@ def compare(
     embedding for each method.
     """
     params_by_method = {key: dict(values) for key, values in (params or {}).items()}
+    if isinstance(methods, str):
+        methods = [methods]
     if methods is None:
         keys = [verdict.card.key for verdict in suggest(data) if verdict.suits]
     else:

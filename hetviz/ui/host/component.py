@@ -14,7 +14,8 @@ import pandas as pd
 import hetviz.ui.notebook
 from hetviz._types import Floats
 from hetviz.data import Dataset, Embedding, HeteroData
-from hetviz.errors import ParameterError
+from hetviz.errors import ParameterError, check_type
+from hetviz.io.gate import refusing_write
 from hetviz.metrics.color_choice import find_best_color
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.plots.palette import N_SLOTS, Theme, number_scale, shape_of, tokens
@@ -102,7 +103,8 @@ def save_map_component(folder: str | Path, embedding: Embedding | None = None) -
     ['README.md', 'example.html', 'hetviz_map.js', 'map.json']
     """
     target = Path(folder)
-    target.mkdir(parents=True, exist_ok=True)
+    with refusing_write(target):
+        target.mkdir(parents=True, exist_ok=True)
     for name in ("example.html", "README.md"):
         (target / name).write_bytes((_FOLDER / name).read_bytes())
     if embedding is not None:
@@ -140,6 +142,7 @@ def map_input(
     Labels and columns of the tables are columns of the points. Items of other datasets have None
     there.
     """
+    check_type(embedding, Embedding, "embedding")
     origin = embedding.made
     if data is None:
         data = origin.data if isinstance(origin, EmbeddingOrigin) else data_of_ids(embedding)
