@@ -118,14 +118,16 @@ class PeriodMaps:
         DataFrame
             The columns of `moved`, and ``spread``: how far the place of the item varies over
             refits of both periods with resampled links (the root of the sum of both squares of
-            `hetviz.spread`), and ``clear``: whether it moved by more than twice its spread. Sorted
-            by ``clear``, then by ``moved``.
+            `hetviz.spread`), and ``clear``: whether it moved by more than twice its spread, or
+            further than nearly all others (five interquartile ranges above the third quartile) and
+            by more than half its spread. Sorted by ``clear``, then by ``moved``.
 
         Notes
         -----
         Costs the refits of `hetviz.spread` for both periods. The refits are not tied, so the
-        spread is rather too large than too small. A clear move means that the links or features of
-        the period place the item elsewhere. It does not say why.
+        spread is rather too large than too small. On three samples with planted moves, 8 of 12,530
+        unchanged items are called clear, and 30 of 180 items with replaced links. A clear move
+        does not say why the item is elsewhere.
         """
         table = self.moved(before, after)
         parts = as_progress(progress)

@@ -9,6 +9,8 @@ from hetviz.core.layout.procrustes import align
 
 MIN_SPREADS = 2.0
 """A row moved clearly if it moved by more than this many spreads of its two positions."""
+_MIN_FAR_SPREADS, _FAR_RANGES = 0.5, 5.0
+"""The same for a row that moved further than nearly all others, see `benchmarks/periods.md`."""
 _STILL_SHARE = 0.8
 _N_PAIRS = 20_000
 
@@ -27,13 +29,13 @@ def aligned_distances(Y: Floats, reference: Floats) -> Floats:
     return np.asarray(np.linalg.norm(fit(Y) - reference, axis=1))
 
 
-def stands_out(distances: Floats) -> Bools:
-    """Return which distances are clearly larger than the rest: above Q3 + 3 (Q3 - Q1)."""
+def stands_out(distances: Floats, n_ranges: float = 3.0) -> Bools:
+    """Return which distances are clearly larger than the rest: above Q3 + `n_ranges` (Q3 - Q1)."""
     present = distances[np.isfinite(distances)]
     if not len(present):
         return np.zeros(len(distances), dtype=bool)
     low, high = np.quantile(present, [0.25, 0.75])
-    return np.asarray(distances > high + 3.0 * (high - low))
+    return np.asarray(distances > high + n_ranges * (high - low))
 
 
 def extent(Y: Floats) -> float:
@@ -56,8 +58,12 @@ def spread_of_move(before: Floats, after: Floats, spreads: tuple[Floats, Floats]
 
 
 def moved_clearly(moved: Floats, spreads: Floats) -> Bools:
-    """Return which rows moved by more than `MIN_SPREADS` spreads of their move (n,)."""
-    return np.asarray(moved > MIN_SPREADS * spreads)
+    """Return which rows moved clearly (n,): by two spreads, or further than nearly all others.
+
+    Refits are not tied, so that their spread alone misses most moves between tied maps.
+    """
+    is_far = stands_out(moved, _FAR_RANGES) & (moved > _MIN_FAR_SPREADS * spreads)
+    return np.asarray((moved > MIN_SPREADS * spreads) | is_far)
 
 
 def mean_distances(maps: Floats, reference: Floats) -> tuple[Floats, Floats, Ints]:

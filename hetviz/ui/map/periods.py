@@ -255,8 +255,9 @@ def _notes(
     else:
         n_clear = int(moves.is_clear[both].sum())
         notes.append(
-            f"{n_clear:,} of {count(len(both), 'item')} in both periods moved by more than twice "
-            "their spread. The others may have moved too."
+            f"{n_clear:,} of {count(len(both), 'item')} in both periods moved clearly: further "
+            "than nearly all others, or by more than twice their spread. The others may have moved "
+            "too."
         )
     placed = [
         sum(int(mask.sum()) for mask in run.embedding.placed.values()) for run in (before, after)

@@ -28,7 +28,7 @@ class Moves:
     """How far each row moved between two maps (n,), NaN if it is not on both.
 
     `spread`: How far the positions vary over refits, NaN if it was not measured.
-    `is_clear`: Whether it moved by more than twice its spread.
+    `is_clear`: Whether it moved clearly, see `moved_clearly`.
     """
 
     share: Floats

@@ -9,6 +9,7 @@ from hetviz.core.layout.spread import (
     aligned_distances,
     extent,
     mean_distances,
+    moved_clearly,
     random_distance,
     stands_out,
 )
@@ -73,3 +74,12 @@ def test_stands_out_is_above_the_outer_fence():
     assert stands_out(moved).tolist() == (moved > 0).tolist()
     assert not stands_out(np.full(5, 0.4)).any()
     assert not stands_out(np.full(3, np.nan)).any()
+
+
+def test_clear_moves_are_far_or_beyond_their_spread() -> None:
+    moved = np.r_[np.linspace(0.01, 0.03, 95), 0.2, 0.2, 0.05, 0.5, np.nan]
+    spreads = np.r_[np.full(95, 0.05), 0.3, 0.5, 0.02, 0.3, 0.1]
+    # Far and half its spread; far but uncertain; near but certain; both; on one map only.
+    assert moved_clearly(moved, spreads)[95:].tolist() == [True, False, True, True, False]
+    assert not moved_clearly(moved, spreads)[:95].any()
+    assert not moved_clearly(moved, np.full(100, np.nan)).any()
