@@ -18,7 +18,9 @@ from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.errors import DataError
 from hetviz.exports.page import escape_html, html_page, picture_data_url, read_asset
 from hetviz.features.linked_values import NO_VALUE
+from hetviz.features.map_columns import number_columns, projection_of
 from hetviz.plots.colour import OTHER, Colouring, display_name
+from hetviz.plots.geography import earth_map
 from hetviz.plots.label_placement import NAME_FONT, Frame, drawn_name, name_anchors
 from hetviz.plots.named_regions import category_of_region, named_levels
 from hetviz.plots.palette import Theme, number_scale, pale, shape_of, text_colour, tokens
@@ -89,6 +91,8 @@ def interactive_map(
     facts, left_out = _facts(data, rows, [name for name in data.datasets if name not in hidden])
     content = _content(data, picture.points, rows, frame, hidden, picture_bytes) | {"facts": facts}
     content |= _charts(data, rows, hidden, charts)
+    if projection_of(embedding) is None:
+        content["geography"] = _geography(data, rows, frame)
     content["pins"] = np.flatnonzero(np.isin(rows, pins)).tolist()
     by_region = names.startswith("regions")
 
@@ -118,8 +122,7 @@ def interactive_map(
     parts = proposed_text(data), subtitle, *notes
     line = " ".join(f"{part.rstrip('.')}." for part in parts if part)
     body = (
-        f"<header><h1>{escape_html(heading)}</h1><p>{escape_html(line)}</p>"
-        '<div class="tools"><label class="hidden" for="search">Search</label>'
+        '<header><div class="tools"><label class="hidden" for="search">Search</label>'
         '<input id="search" type="search" placeholder="Search" autocomplete="off">'
         '<span class="gap"></span>'
         '<button id="reset" type="button">Show the whole map</button>'
@@ -127,13 +130,15 @@ def interactive_map(
         "Show table</button>"
         f"{_present_button(len(views))}"
         '<button id="terrain" type="button" aria-pressed="true">Terrain</button>'
-        '<button id="theme" type="button">Dark theme</button></div>'
-        '<div id="legend" class="tools" role="group" aria-label="Datasets and categories"></div>'
-        "</header>"
-        '<main><div class="map">'
+        '<button id="theme" type="button">Dark theme</button></div></header>'
+        f"<main><section><h1>{escape_html(heading)}</h1><p>{escape_html(line)}</p>"
+        '<div id="legend" role="group" aria-label="Datasets and categories"></div></section>'
+        '<div class="map"><canvas id="earth" aria-hidden="true"></canvas>'
         '<canvas id="points" aria-hidden="true"></canvas>'
         f'<canvas id="map" tabindex="0" role="img" aria-label="{escape_html(heading)}" '
-        'aria-describedby="help"></canvas><div id="tip" hidden></div></div>'
+        'aria-describedby="help"></canvas><div id="views" role="group" aria-label="View" hidden>'
+        '<button type="button">Map</button><button type="button">Geography</button>'
+        '<p></p></div><div id="tip" hidden></div></div>'
         '<aside><p id="note" hidden></p><p id="count" role="status"></p>'
         '<div id="matches"></div><div id="item"></div></aside>'
         '</main><section id="charts" class="charts" aria-label="Charts and table" hidden>'
@@ -196,6 +201,23 @@ def _content(
     }  # fmt: skip
 
 
+def _geography(data: HeteroData, rows: Ints, frame: Frame) -> JsonObject | None:
+    """Return the items at their places on the earth, in units of the page, if they have any."""
+    earth = earth_map(data, rows, frame, lambda name: number_columns(data[name]))
+    if earth is None:
+        return None
+    scale = _page_scale(frame)
+    points = (earth.points[rows] - frame.low) * scale
+    around = Frame.around(points[~np.isnan(points[:, 0])])
+    return {
+        "at": _text(points, "<f4"),
+        "frame": {axis: [around.low[k], around.high[k]] for k, axis in enumerate(("x", "y"))},
+        "outlines": _text((earth.outlines - frame.low) * scale, "<f4"),
+        "perKm": earth.per_km * scale,
+        "note": earth.note,
+    }
+
+
 def _colours(colours: Colouring, points: Floats, rows: Ints, frame: Frame) -> JsonObject:
     numbers = colours.option.kind == "numbers"
     code = colours.code[rows]
@@ -206,6 +228,7 @@ def _colours(colours: Colouring, points: Floats, rows: Ints, frame: Frame) -> Js
         "value": _text(_steps(colours, rows), "|u1") if numbers else "",
         "numbers": _range(colours) if numbers else "",
         "byDataset": colours.option.kind == "dataset",
+        "colour": colours.option.title,
         "categories": [shorten(display_name(name), 40) for name in colours.categories],
         "rest": []
         if numbers

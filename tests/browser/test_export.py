@@ -214,6 +214,25 @@ def test_table_of_the_page_lists_what_is_shown(browser: Browser, tmp_path: Path)
     context.close()
 
 
+def test_page_has_geography_and_counts_in_its_legend(browser: Browser, tmp_path: Path) -> None:
+    context, page = opened_page(browser, tmp_path, State(data=sample("world")))
+    legend = page.locator("#legend")
+    expect(legend.get_by_role("button", name="countries")).to_contain_text("194")
+    points, views = page.locator("#points"), page.get_by_role("group", name="View")
+    expect(points).to_have_attribute("data-drawn", "2260")
+    views.get_by_role("button", name="Geography").click()
+    expect(points).to_have_attribute("data-drawn", "194")
+    expect(views).to_contain_text("2,066 of 2,260 items have no coordinates")
+    page.get_by_label("Search", exact=True).fill("austria")
+    page.locator("#matches").get_by_role("button", name="Austria").first.click()
+    expect(page.locator("#item h2").last).to_have_text("Closest items on the earth")
+    expect(page.locator("#item ol")).to_contain_text("Slovenia")
+    views.get_by_role("button", name="Map", exact=True).click()
+    expect(points).to_have_attribute("data-drawn", "2260")
+    expect(page.locator("#item h2").first).to_have_text("Austria")
+    context.close()
+
+
 def test_scatter_of_the_page_is_brushed(browser: Browser, tmp_path: Path) -> None:
     state = State(data=sample("emoji"))
     charts = (("emoji", "n_keywords", "", "version"), ("keywords", "main_group", "emoji"))

@@ -180,6 +180,26 @@ def test_interactive_map_skips_file_names_and_ids() -> None:
     assert year["words"] == ["2010", "1985", "12,500", "2.5"]
 
 
+def test_interactive_map_has_the_geography_of_its_items() -> None:
+    table = pd.DataFrame(
+        {"lat": [47.0707, 59.9133, -12.0621, np.nan], "lon": [15.4395, 10.7389, -77.0365, np.nan]}
+    )
+    data = HeteroData([Dataset("towns", list("abcd"), X=np.eye(4), table=table)])
+    page = interactive_map(data, hetviz.embed(data, "pca"), colouring(data))
+    content = json.loads(re.search(r'id="data">(.*?)</script>', page, re.S).group(1))  # type: ignore[union-attr]
+    earth = content["geography"]
+    places = np.frombuffer(base64.b64decode(earth["at"]), "<f4").reshape(4, 2)
+    assert np.isnan(places).all(axis=1).tolist() == [False, False, False, True]
+    # Oslo is in the north, Lima in the west and south, both in view.
+    assert places[:3, 1].argmax() == 1 and places[:3].argmin(axis=0).tolist() == [2, 2]
+    for axis, values in zip("xy", places[:3].T, strict=True):
+        low, high = earth["frame"][axis]
+        assert low <= values.min() < values.max() <= high
+    assert earth["note"] == "1 of 4 items has no coordinates"
+    frame = interactive.Frame.around(places[:3])
+    assert interactive._geography(hetviz.load("emoji"), np.arange(9), frame) is None
+
+
 def test_interactive_map_limits_picture_bytes() -> None:
     data = hetviz.load("emoji")
     embedding = hetviz.embed(data, "pca")

@@ -5,6 +5,7 @@ import { context2d, drawPins } from "./canvas.js";
 import { brushColumn } from "./charts_of_columns.js";
 import { Crossfilter, codedColumn, columnLinks } from "./crossfilter.js";
 import { h } from "./dom.js";
+import { earthPaths, paintEarth } from "./earth.js";
 import { FlatRenderer, MAX_DRAWN } from "./flat_renderer.js";
 import { FOCUS, HIDDEN, Renderer, SELECTED, abilities, dotSize } from "./renderer.js";
 import { Presenter } from "./presenter.js";
@@ -23,6 +24,7 @@ const MIN_COLUMN_LETTERS = 2; // single letters are in most columns
 const N_NEAREST = 10; // listed neighbours
 const MANY_ITEMS = 50000; // items from which a search waits for a pause in typing
 const MARGIN_PX = 24; // pixels around the whole map
+const VIEWS_PX = 56; // pixels above the map for the switch of views
 const SETTLED_MS = 130; // ms without movement before names are placed again
 const FLIGHT_MS = 350; // ms to an item
 const VIEW_MS = 900; // ms to a saved view
@@ -35,7 +37,10 @@ function numbers(text, Type) {
   return new Type(bytes.buffer);
 }
 
-const pos = numbers(D.at, Float32Array);
+const onMap = numbers(D.at, Float32Array);
+const onEarth = D.geography ? numbers(D.geography.at, Float32Array) : null;
+const land = D.geography ? earthPaths(numbers(D.geography.outlines, Float32Array)) : [];
+let pos = onMap; // places of the items in this view
 /** Flags of the items as text, null for an empty one. @param {string} text */
 const flagsOf = (text) => (text ? numbers(text, Uint8Array) : null);
 /** A colouring with its arrays: the page has its own, and views can have others. @param {any} part */
@@ -65,7 +70,7 @@ const state = new Uint8Array(n);
 /** @param {number} i */
 const isCodeHidden = (i) => !colouring.pale?.[i] && hiddenCodes.has(colouring.code[i]);
 /** Whether the legend shows an item. @param {number} i */
-const isDrawable = (i) => (!story || story.shown[i] === 1) && !hiddenDatasets.has(datasetOf[i]) && !isCodeHidden(i);
+const isDrawable = (i) => !Number.isNaN(pos[2 * i]) && (!story || story.shown[i] === 1) && !hiddenDatasets.has(datasetOf[i]) && !isCodeHidden(i);
 /** @type {any} */
 let drawer = null;
 const terrain = new Terrain();
@@ -196,6 +201,7 @@ function draw(now) {
   drawer.size = dotSize(visible || 1, view.s / view.fitted);
   const more = drawer.draw(view, 1, now);
   terrain.follow(view);
+  if (onEarth) drawEarth();
   drawer.canvas.dataset.drawn = drawer.drawn;
   // The card is still busy with the last frame, so names wait.
   if (!drawer.isLate) drawLabels();
@@ -214,16 +220,47 @@ function schedulePlacement() {
 
 // ----------------------------------------------------------------------------------------- camera
 
-const fullView = () => view.around({ x: [0, D.frame[0]], y: [0, D.frame[1]], stretch: 1 });
+const fullView = () => view.around({ ...(pos === onEarth ? D.geography.frame : { x: [0, D.frame[0]], y: [0, D.frame[1]] }), stretch: 1 });
+
+/** Show the items on the map or at their places on the earth. @param {boolean} isEarth */
+function showEarth(isEarth) {
+  if (!onEarth || isEarth === (pos === onEarth)) return;
+  flight = null;
+  pos = isEarth ? onEarth : onMap;
+  drawer.layout(pos);
+  charts.recount();
+  pick(selected);
+  search();
+  Object.assign(view, fullView());
+  view.fitted = view.s;
+  updateViews();
+  moved();
+}
+
+function updateViews() {
+  const isEarth = pos === onEarth;
+  const [map, earth, note] = $("views").children;
+  map.setAttribute("aria-pressed", String(!isEarth));
+  earth.setAttribute("aria-pressed", String(isEarth));
+  note.textContent = isEarth ? D.geography.note : "";
+}
+
+/** Draw the land, if items are at their places on the earth. */
+function drawEarth() {
+  const context = context2d($("earth"));
+  context.setTransform(devicePixelRatio || 1, 0, 0, devicePixelRatio || 1, 0, 0);
+  context.clearRect(0, 0, view.W, view.H);
+  if (pos === onEarth) paintEarth(context, view, land, D.geography.perKm, { soft: css("--soft"), line: css("--line") });
+}
 
 function resize() {
   const [w, h] = [canvas.clientWidth, canvas.clientHeight];
   if (!w || !h) return;
   const ratio = devicePixelRatio || 1;
-  Object.assign(canvas, { width: Math.round(w * ratio), height: Math.round(h * ratio) });
+  for (const one of [canvas, $("earth")]) Object.assign(one, { width: Math.round(w * ratio), height: Math.round(h * ratio) });
   ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
   const before = view.s / view.fitted;
-  Object.assign(view, { W: w, H: h, clear: { left: MARGIN_PX, top: MARGIN_PX, right: MARGIN_PX, bottom: MARGIN_PX + (story ? presenter.element.offsetHeight + MARGIN_PX : 0) } });
+  Object.assign(view, { W: w, H: h, clear: { left: MARGIN_PX, top: onEarth && !story ? VIEWS_PX : MARGIN_PX, right: MARGIN_PX, bottom: MARGIN_PX + (story ? presenter.element.offsetHeight + MARGIN_PX : 0) } });
   const all = fullView();
   if (isFitted) view.s = before * all.s;
   else view.go(all);
@@ -298,7 +335,8 @@ function placeLabels() {
   };
   const drawn = [];
   for (const i of story?.named ?? []) put(cut(title(i)), [pos[2 * i], pos[2 * i + 1]], 13, "600 12.5px system-ui, sans-serif", css("--ink"));
-  for (const name of colouring.names) {
+  // Names of areas of the map are not true of the earth.
+  for (const name of pos === onEarth ? [] : colouring.names) {
     if (hiddenCodes.has(name.code)) continue;
     const land = name.code === null ? css("--ink") : p.texts[name.code % p.texts.length];
     // Names of quarters are smaller and have no colour.
@@ -415,7 +453,7 @@ function pick(i, fly = false) {
       if (word >= 0) list.append(make("dt", name), make("dd", words[word]));
     }
     nearList.append(...nearest(i).map((j) => listEntry(j)));
-    panel.replaceChildren(...(image ? [image] : []), make("h2", title(i)), make("p", `${kind(i)} · ${id(i)}`), list, make("h2", "Closest items on the map"), nearList);
+    panel.replaceChildren(...(image ? [image] : []), make("h2", title(i)), make("p", `${kind(i)} · ${id(i)}`), list, make("h2", pos === onEarth ? "Closest items on the earth" : "Closest items on the map"), nearList);
     $("status").textContent = `${title(i)}, ${kind(i)}`;
     if (fly) flyTo(i);
   }
@@ -479,14 +517,14 @@ function search() {
   updateStates();
 }
 
-function toggle(label, set, key, glyph, fill) {
-  const button = make("button", undefined, { type: "button" });
-  if (glyph) {
-    const mark = make("span", `${glyph} `);
-    if (fill) mark.style.color = fill;
-    button.append(mark);
-  }
-  button.append(label);
+/** A row of the legend: mark, name, and the number of items as a bar. */
+function toggle(label, set, key, glyph, fill, count, most) {
+  const mark = h("span", {}, glyph);
+  const length = h("i", {});
+  const bar = h("i", { "aria-hidden": "true" }, length);
+  if (fill) mark.style.color = fill;
+  Object.assign(length.style, { width: `${(100 * count) / Math.max(most, 1)}%`, background: fill || "" });
+  const button = h("button", { type: "button" }, mark, h("span", {}, label), bar, h("small", {}, thousands(count)));
   button.setAttribute("aria-pressed", String(!set.has(key)));
   button.onclick = () => {
     if (!set.delete(key)) set.add(key);
@@ -503,11 +541,17 @@ function legend() {
   const of = (k) => p.colours[k % p.colours.length];
   const { byDataset, categories, rest, numbers, value, pale } = colouring;
   const coloured = !byDataset && !value;
+  const codes = [...categories.keys(), ...rest.map(([k]) => k)];
+  const counts = new Map(codes.map((k) => [k, 0]));
+  if (coloured) colouring.code.forEach((k, i) => { if (!pale?.[i]) counts.set(k, (counts.get(k) ?? 0) + 1); });
+  const [most, largest] = [Math.max(...counts.values()), Math.max(...D.datasets.map((d) => d.count))];
   $("legend").replaceChildren(
-    ...D.datasets.map((d, k) => toggle(`${d.name} ${thousands(d.count)}`, hiddenDatasets, k, d.glyph, byDataset ? of(k) : "")),
-    ...(coloured ? categories.map((name, k) => toggle(name, hiddenCodes, k, "●", of(k))) : []),
-    ...(coloured ? rest.map(([k, name]) => toggle(name, hiddenCodes, k, "●", p.ghost)) : []),
+    h("p", {}, "Colour: ", h("b", {}, byDataset ? "dataset" : colouring.colour)),
+    ...(coloured ? categories.map((name, k) => toggle(name, hiddenCodes, k, "●", of(k), counts.get(k), most)) : []),
+    ...(coloured ? rest.map(([k, name]) => toggle(name, hiddenCodes, k, "●", p.ghost, counts.get(k), most)) : []),
     ...(numbers ? [make("span", numbers)] : []),
+    ...(byDataset ? [] : [h("hr", {})]),
+    ...D.datasets.map((d, k) => toggle(d.name, hiddenDatasets, k, d.glyph, byDataset ? of(k) : "", d.count, largest)),
     ...(pale?.includes(1) ? [make("span", "Paler: colour of what they link to")] : []));
 }
 
@@ -720,6 +764,7 @@ const presenter = new Presenter(present, endPresentation);
 /** Show a saved view. @param {number} at */
 function present(at) {
   const item = D.views[at];
+  showEarth(false);
   before ??= { place: view.at(), hiddenDatasets: [...hiddenDatasets], hiddenCodes: [...hiddenCodes] };
   const [shown, picked, lit] = [item.shown, item.selected, item.lit].map(flagsOf);
   const rows = picked ? [...picked.keys()].filter((i) => picked[i] && shown?.[i]) : [];
@@ -844,6 +889,8 @@ if (D.views.length) {
   $("present").onclick = () => present(0);
   $("map").after(presenter.element);
 }
+$("views").hidden = !onEarth;
+[...$("views").querySelectorAll("button")].forEach((button, k) => { button.onclick = () => showEarth(k === 1); });
 $("theme").onclick = () => {
   dark = !dark;
   theme();
@@ -853,5 +900,6 @@ const table = new ItemTable();
 resize();
 startRenderer();
 theme();
+updateViews();
 pick(-1);
 new ResizeObserver(resize).observe(canvas);

@@ -1,7 +1,8 @@
 """JavaScript modules that draw the points of a map in the app, a notebook and an HTML file.
 
 ``renderer.js`` draws with WebGL2 (``shaders.js``), ``flat_renderer.js`` without it. Both extend
-``renderer_base.js``. ``point_index.js`` orders and finds points, and ``view.js`` is the camera.
+``renderer_base.js``. ``point_index.js`` orders and finds points, ``view.js`` is the camera, and
+``earth.js`` draws the land.
 ``charts_of_columns.js`` and ``scatter_chart.js`` draw charts next to a map, and
 ``crossfilter.js`` counts their items. ``row_grid.js`` shows items as a table, and ``presenter.js``
 saved views with their sentences.

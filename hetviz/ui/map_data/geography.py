@@ -7,11 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hetviz._text import count
-from hetviz.core.geography import choose_projection
 from hetviz.data import HeteroData
-from hetviz.features.columns.geographic import find_places
 from hetviz.features.columns.types import Column
+from hetviz.plots.geography import earth_map
 from hetviz.plots.label_placement import Frame
 from hetviz.plots.planar import DrawnPoints
 from hetviz.ui.map_data.array_cache import RESULTS, PackedArray
@@ -21,14 +19,13 @@ from hetviz.workspace import MapResult, State
 
 @dataclass(frozen=True, eq=False)
 class Geography:
-    """Items at their places on the earth, in units of a map."""
+    """Items at their places on the earth, see `EarthMap`."""
 
     geometry: Geometry
     frame: Frame
-    # Rings (m, 2) of the edge of the projection and of the land, each with a row of NaN at its end.
     outlines: PackedArray
-    per_km: float  # Units of the map per kilometre
-    note: str  # How many items have no place; "" if all have one
+    per_km: float
+    note: str
 
 
 def find_geography(
@@ -44,32 +41,15 @@ def find_geography(
 def _make(
     data: HeteroData, form: Geometry, columns_of: Callable[[str], Iterable[Column]]
 ) -> Geography | None:
-    degrees = np.full((data.n_rows, 2), np.nan)
-    for name, rows in data.offsets.items():
-        places = find_places(columns_of(name))
-        if places is not None:
-            degrees[rows] = places
-    placed = ~np.isnan(degrees[:, 0])
-    if not placed.any():
+    on_map = Frame.around(form.points[form.placed].astype(np.float64))
+    earth = earth_map(data, np.arange(data.n_rows), on_map, columns_of)
+    if earth is None:
         return None
-    projection = choose_projection(degrees[placed])
-    km = projection.project(degrees)
-    on_earth, on_map = (
-        Frame.around(km[placed]),
-        Frame.around(form.points[form.placed].astype(np.float64)),
-    )
-    # With the size of the map, items move between both without the camera.
-    per_km = float(((on_map.high - on_map.low) / (on_earth.high - on_earth.low)).min())
-    middle = (on_map.low + on_map.high) / 2 - per_km * (on_earth.low + on_earth.high) / 2
-    points = middle + per_km * km
-    rings = [np.vstack([middle + per_km * ring, [[np.nan] * 2]]) for ring in projection.outlines()]
-    n_missing = int((~placed).sum())
-    verb = "has" if n_missing == 1 else "have"
-    note = f"{n_missing:,} of {count(len(placed), 'item')} {verb} no coordinates"
+    placed = ~np.isnan(earth.points[:, 0])
     return Geography(
-        round_to_grid(DrawnPoints(points, placed, ())),
-        Frame.around(points[placed]),
-        PackedArray.pack(np.concatenate(rings), "<f4"),
-        per_km,
-        note if n_missing else "",
+        round_to_grid(DrawnPoints(earth.points, placed, ())),
+        Frame.around(earth.points[placed]),
+        PackedArray.pack(earth.outlines, "<f4"),
+        earth.per_km,
+        earth.note,
     )

@@ -5,6 +5,7 @@
 
 import { context2d } from "./canvas.js";
 import { h, set } from "./dom.js";
+import { earthPaths, paintEarth } from "./earth.js";
 import { request } from "./requests.js";
 import { array } from "./store.js";
 import { MORPH_MS } from "./transition.js";
@@ -14,9 +15,6 @@ import { MORPH_MS } from "./transition.js";
 /** @import { Place } from "./scene.js" */
 
 const RETRY_MS = 1500;
-// Kilometres across the window at which the outline has faded, and from which it is drawn in full: it is
-// made for maps of the world, and wrong by more than 10 km in places.
-const FADED_KM = [500, 1100];
 
 export class Geography {
   /** @param {HetMap} map */
@@ -76,7 +74,7 @@ export class Geography {
         return;
       }
       this.spec = geography && { ...geography, of: keyOf(data) };
-      this.paths = outlines ? pathsOf(outlines) : [];
+      this.paths = outlines ? earthPaths(outlines) : [];
     } catch {
       // The server may be restarting; the next update loads again.
       this.requested = null;
@@ -126,22 +124,8 @@ export class Geography {
 
   /** Draw the land into a context of the size of the map. @param {CanvasRenderingContext2D} ctx */
   paint(ctx) {
-    const { scene: { view, tokens, isGeography }, spec, paths: [edge, land] } = this;
-    if (!isGeography || !spec || !land) return;
-    const km = view.W / view.s / spec.per_km;
-    const alpha = Math.min(Math.max((km - FADED_KM[0]) / (FADED_KM[1] - FADED_KM[0]), 0), 1);
-    if (!alpha) return;
-    ctx.save();
-    ctx.globalAlpha = alpha;
-    ctx.translate(view.x(0), view.y(0));
-    ctx.scale(view.s, -view.s / view.k);
-    ctx.fillStyle = tokens.soft;
-    ctx.fill(land);
-    ctx.strokeStyle = tokens.line;
-    ctx.lineWidth = 1 / view.s;
-    ctx.stroke(edge);
-    ctx.stroke(land);
-    ctx.restore();
+    const { scene: { view, tokens, isGeography }, spec, paths } = this;
+    if (isGeography && spec && paths.length) paintEarth(ctx, view, paths, spec.per_km, tokens);
   }
 
   close() { set(document.documentElement, { "data-hv-geography": null }); }
@@ -149,21 +133,3 @@ export class Geography {
 
 /** The items of a map, whichever it is. @param {MapSpec} data */
 const keyOf = (data) => `${data.session}/${data.n}`;
-
-/** @param {Float32Array} outlines */
-function pathsOf(outlines) {
-  const [edge, land] = [new Path2D(), new Path2D()];
-  let path = edge;
-  let isFirst = true;
-  for (let k = 0; k < outlines.length; k += 2) {
-    if (Number.isNaN(outlines[k])) {
-      path.closePath();
-      path = land;
-      isFirst = true;
-    } else {
-      path[isFirst ? "moveTo" : "lineTo"](outlines[k], outlines[k + 1]);
-      isFirst = false;
-    }
-  }
-  return [edge, land];
-}
