@@ -238,3 +238,32 @@ def test_search_finds_the_page(tmp_path: Path) -> None:
         if page not in best:
             lost.append((words, best))
     assert lost == []
+
+
+def test_gallery_has_twelve_pictures_with_code() -> None:
+    """The build of the site runs the code; here it is only read."""
+    page = (DOCS / "gallery.md").read_text(encoding="utf-8")
+    codes = re.findall(r"^## .*?^```py\n(.*?)^```$", page, flags=re.M | re.S)
+    assert len(codes) == page.count("\n## ") == 12
+    pictures = [re.findall(r'"(\w+\.png)"', code) for code in codes]
+    assert len({name for (name,) in pictures}) == 12
+    for code in codes:
+        compile(code, "gallery.md", "exec")
+
+
+def test_gallery_shows_each_picture_above_its_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    created = tool()
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    code = "from pathlib import Path\n\nPath('{0}.png').write_bytes(b'') # \"{0}.png\"\n"
+    blocks_of_code = [f"## {name}\n\n```py\n{code.format(name)}```\n" for name in "ab"]
+    (docs / "gallery.md").write_text("\n".join(blocks_of_code), encoding="utf-8")
+    monkeypatch.setattr(created, "ROOT", tmp_path)
+    created.write_gallery(tmp_path)
+    page = (tmp_path / "gallery.md").read_text(encoding="utf-8")
+    assert page.index("(a.png)") < page.index("Path('a.png')") < page.index("(b.png)")
+    (docs / "gallery.md").write_text('```py\nx = "c.png"\n```\n', encoding="utf-8")
+    with pytest.raises(FileNotFoundError, match=r"did not write c\.png"):
+        created.write_gallery(tmp_path)

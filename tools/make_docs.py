@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+import warnings
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -289,6 +290,27 @@ def write_api(out: Path) -> list[Path]:
     return files
 
 
+def write_gallery(out: Path) -> None:
+    """Run the code of the gallery in a folder, and put each picture above its code."""
+    page = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+    here = Path.cwd()
+    os.chdir(out)
+    try:
+        for code in re.findall(r"^```py\n(.*?)^```$", page, flags=re.M | re.S):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", hetviz.errors.DataWarning)
+                exec(compile(code, "gallery.md", "exec"), {"__name__": "gallery"})
+            (name,) = re.findall(r'"(\w+\.png)"', code)
+            if not Path(name).is_file():
+                raise FileNotFoundError(f"gallery.md: its code did not write {name}.")
+            page = page.replace(
+                f"```py\n{code}", f"![Picture of the map]({name})\n\n```py\n{code}", 1
+            )
+    finally:
+        os.chdir(here)
+    (out / "gallery.md").write_text(page, encoding="utf-8")
+
+
 def main() -> int:
     """Build the site."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -316,6 +338,7 @@ def main() -> int:
     created.write_text(settings, encoding="utf-8")
     if inputs.source:
         return 0
+    write_gallery(SOURCE)
     command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "-f", str(created)]
     quiet = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     built = subprocess.run(command, env=quiet, check=False).returncode
