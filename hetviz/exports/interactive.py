@@ -11,6 +11,7 @@ from typing import cast
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import triu
 
 from hetviz._text import count, format_number, is_name, is_word, shorten
 from hetviz._types import Array, Floats, Ints, JsonObject
@@ -34,6 +35,8 @@ PICTURE_BYTES = 12_000_000
 FACT_BYTES = 24_000_000
 """Budget of the table columns shown for an item."""
 MAX_ROWS = 1_000_000
+MAX_LINKS = 400_000
+"""With more links, the page lists no linked items. Each takes 11 bytes."""
 CHART_BYTES = 12_000_000
 """Budget of the columns of charts. The first charts come first."""
 _MAX_NAMES = 2_000
@@ -91,6 +94,9 @@ def interactive_map(
     facts, left_out = _facts(data, rows, [name for name in data.datasets if name not in hidden])
     content = _content(data, picture.points, rows, frame, hidden, picture_bytes) | {"facts": facts}
     content |= _charts(data, rows, hidden, charts)
+    content["links"] = _links(data, rows)
+    if content["links"] is None:
+        left_out.append("links")
     if projection_of(embedding) is None:
         content["geography"] = _geography(data, rows, frame)
     content["pins"] = np.flatnonzero(np.isin(rows, pins)).tolist()
@@ -199,6 +205,14 @@ def _content(
         "order": list(islice(nameable, _MAX_NAMES)),
         "help": _HELP,
     }  # fmt: skip
+
+
+def _links(data: HeteroData, rows: Ints) -> str | None:
+    """Return the pairs of linked items on the page, or None if there are too many."""
+    pairs = triu(data.adjacency("+")[rows][:, rows], k=1).tocoo()
+    if pairs.nnz > MAX_LINKS:
+        return None
+    return _text(np.column_stack([pairs.row, pairs.col]), "<i4")
 
 
 def _geography(data: HeteroData, rows: Ints, frame: Frame) -> JsonObject | None:

@@ -94,6 +94,9 @@ def test_figure_and_standalone_page(page: Page, browser: Browser, tmp_path: Path
     expect(alone.locator("#item h2").first).to_have_text("black cat")
     expect(alone.locator("#item > img")).to_be_visible()
     expect(alone.locator("#item ol button")).to_have_count(10)
+    heading = alone.locator("#item h2").nth(1)
+    expect(heading).to_have_text(re.compile(r"^Linked to \d+ items"))
+    expect(alone.locator("#item ul")).to_contain_text("cat")
     # The charts of the app filter the page.
     group = alone.locator('.hv-chart[data-column="group"]')
     group.get_by_role("button", name=re.compile("^Food drink")).click()

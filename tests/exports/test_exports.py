@@ -200,6 +200,19 @@ def test_interactive_map_has_the_geography_of_its_items() -> None:
     assert interactive._geography(hetviz.load("emoji"), np.arange(9), frame) is None
 
 
+def test_interactive_map_has_the_links_of_its_items(monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = [Dataset("a", list("pqr"), X=np.eye(3)), Dataset("b", list("xy"), X=np.eye(2, 3))]
+    data = HeteroData(parts, [Links("a", "b", [0, 2, 1], [0, 1, 1], [1, 1, -1])])
+    rows = np.array([1, 2, 3, 4])
+    # Of rows on the page, without links of others and without those that are apart.
+    text = interactive._links(data, rows)
+    assert text is not None
+    assert np.frombuffer(base64.b64decode(text), "<i4").tolist() == [1, 3]
+    monkeypatch.setattr(interactive, "MAX_LINKS", 0)
+    page = interactive_map(data, hetviz.embed(data, "joint-map"), colouring(data))
+    assert "Too large for this file: links." in page
+
+
 def test_interactive_map_limits_picture_bytes() -> None:
     data = hetviz.load("emoji")
     embedding = hetviz.embed(data, "pca")

@@ -40,6 +40,7 @@ function numbers(text, Type) {
 const onMap = numbers(D.at, Float32Array);
 const onEarth = D.geography ? numbers(D.geography.at, Float32Array) : null;
 const land = D.geography ? earthPaths(numbers(D.geography.outlines, Float32Array)) : [];
+const links = D.links ? numbers(D.links, Int32Array) : new Int32Array(0); // pairs of items
 let pos = onMap; // places of the items in this view
 /** Flags of the items as text, null for an empty one. @param {string} text */
 const flagsOf = (text) => (text ? numbers(text, Uint8Array) : null);
@@ -426,6 +427,17 @@ function listEntry(i, about = kind(i)) {
   return item;
 }
 
+/** The shown items that an item is linked to, the closest first. @param {number} i */
+function linkedTo(i) {
+  /** @type {[number, number][]} */
+  const found = [];
+  for (let k = 0; k < links.length; k += 2) {
+    const j = links[k] === i ? links[k + 1] : links[k + 1] === i ? links[k] : -1;
+    if (j >= 0 && isShown(j)) found.push([(pos[2 * j] - pos[2 * i]) ** 2 + (pos[2 * j + 1] - pos[2 * i + 1]) ** 2, j]);
+  }
+  return found.sort((a, b) => a[0] - b[0]).map(([, j]) => j);
+}
+
 /** The items nearest to an item, nearest first. @param {number} i */
 function nearest(i) {
   const best = [];
@@ -453,7 +465,11 @@ function pick(i, fly = false) {
       if (word >= 0) list.append(make("dt", name), make("dd", words[word]));
     }
     nearList.append(...nearest(i).map((j) => listEntry(j)));
-    panel.replaceChildren(...(image ? [image] : []), make("h2", title(i)), make("p", `${kind(i)} · ${id(i)}`), list, make("h2", pos === onEarth ? "Closest items on the earth" : "Closest items on the map"), nearList);
+    const linked = linkedTo(i);
+    const more = linked.length > N_NEAREST ? `, the closest ${N_NEAREST}` : "";
+    const linkedList = h("ul", {}, ...linked.slice(0, N_NEAREST).map((j) => listEntry(j)));
+    panel.replaceChildren(...(image ? [image] : []), make("h2", title(i)), make("p", `${kind(i)} · ${id(i)}`), list,
+      ...(linked.length ? [make("h2", `Linked to ${thousands(linked.length)} ${linked.length === 1 ? "item" : "items"}${more}`), linkedList] : []), make("h2", pos === onEarth ? "Closest items on the earth" : "Closest items on the map"), nearList);
     $("status").textContent = `${title(i)}, ${kind(i)}`;
     if (fly) flyTo(i);
   }
