@@ -467,3 +467,11 @@ def test_arguments_of_another_type_are_named(call: Any, says: str) -> None:
     embedding = quiet(lambda: hetviz.embed(DATA, "pca"))
     with pytest.raises(HetvizError, match=says):
         call(embedding)
+
+
+def test_scores_print_as_a_table() -> None:
+    scores = hetviz.evaluate(DATA, quiet(lambda: hetviz.embed(DATA, "pca")))
+    title, *lines = repr(scores).splitlines()
+    assert title == "Scores"
+    names = {line.split()[0]: float(line.split()[1]) for line in lines[: len(scores.values)]}
+    assert names == {name: round(value, 3) for name, value in scores.values.items()}

@@ -88,6 +88,10 @@ class Scores(Immutable):
         """Return the maximum of a value on these data. NaN if it has no maximum."""
         return self.ceilings.get(name, 1.0)
 
+    def __repr__(self) -> str:
+        lines = [f"{name:<22} {value:.3f}" for name, value in self.values.items()]
+        return "\n".join(["Scores", *lines, *([self.note] if self.note else [])])
+
     def _repr_html_(self) -> str:
         rows = []
         for name, value in self.values.items():

@@ -97,9 +97,12 @@ def save_map_component(folder: str | Path, embedding: Embedding | None = None) -
 
     Examples
     --------
+    >>> import tempfile
     >>> import hetviz
     >>> m = hetviz.embed(hetviz.load("digit-views"), "pca")
-    >>> sorted(path.name for path in hetviz.save_map_component("site", m).parent.iterdir())
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     module = hetviz.save_map_component(folder, m)
+    ...     print(sorted(path.name for path in module.parent.iterdir()))
     ['README.md', 'example.html', 'hetviz_map.js', 'map.json']
     """
     target = Path(folder)
