@@ -754,3 +754,25 @@ def test_only_the_widened_tab_of_the_panel_is_wide(page: Page) -> None:
     expect(page.locator('html[data-hv-panel="open"]')).to_be_attached()
     settled(page)
     expect(page.locator('html[data-hv-panel="open"]')).to_be_attached()
+
+
+# The place of the map in each frame in which the map of the app is shown.
+PLACES_OF_MAP = """() => {
+  window.hvPlaces = [];
+  const look = () => {
+    const map = document.querySelector('.st-key-map .hv-map')?.__hv?.map;
+    if (map?.scene.data?.mode === 'work') window.hvPlaces.push(Math.round(map.scene.view.x(0)));
+    requestAnimationFrame(look);
+  };
+  look();
+}"""
+
+
+def test_opened_sample_stands_at_its_place_before_the_panel_is_here(page: Page) -> None:
+    page.goto("/")
+    settled(page)
+    page.evaluate(PLACES_OF_MAP)
+    page.get_by_role("button", name="Open: Programs").click()
+    expect(page.get_by_role("tab", name="Item")).to_be_visible()
+    settled(page)
+    assert len(set(page.evaluate("window.hvPlaces"))) == 1

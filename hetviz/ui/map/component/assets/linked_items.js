@@ -67,7 +67,7 @@ function linkedOf(scene, chosen) {
   const named = [...ends.values()].slice(0, MAX_NAMED).map((end) => {
     const { nearer, isClose, name } = rankOf(scene, end.from, end.row);
     const good = isClose === null || (end.weight < 0 ? !isClose : isClose);
-    const rank = `${thousands(nearer)} ${name} are closer`;
+    const rank = nearer === 1 ? `1 item of ${name} is closer` : `${thousands(nearer)} ${name} are closer`;
     const verdict = isClose === null ? rank : end.weight < 0 ? (good ? "apart" : "should be apart, but close")
       : good ? "close" : rank;
     return { ...end, good, words: good && end.hidden ? `${verdict}, hidden link` : verdict };
