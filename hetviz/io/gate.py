@@ -61,6 +61,14 @@ def read_file(path: Path, name: str | None = None) -> bytes:
         raise refusal("unreadable", where, f"the file cannot be read: {reason}") from None
 
 
+def target_path(path: object) -> Path:
+    """Return a path to write to; raise for what is not the name of a file or folder."""
+    if not isinstance(path, str | Path):
+        message = "the name of a file or folder is needed"
+        raise refusal("no-path", "path", message, type(path).__name__)
+    return Path(path)
+
+
 @contextmanager
 def refusing_write(path: str | Path) -> Iterator[None]:
     """Turn failures to write into an error that names the path."""

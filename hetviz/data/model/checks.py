@@ -78,6 +78,11 @@ def check_ids(gate: ProblemCollector, where: str, ids: Iterable[object]) -> Text
     if _is_valid_ids(values):
         out[:] = values
         return out
+    if len(values) > 1 and not any(isinstance(value, str) for value in values):
+        message = f"the ids are {type(values[0]).__name__}, but ids are text"
+        remedy = "Give list(map(str, ids)). 007 and 7 are different ids."
+        gate.refuse("id-not-text", where, message, values[0], remedy)
+        return out
     for row, value in enumerate(values):
         place = f"{where}, row {row + 1}"
         if not isinstance(value, str):

@@ -36,7 +36,7 @@ _FIXED_DATE = (1980, 1, 1, 0, 0, 0)
 def save(data: HeteroData, path: str | Path) -> Path:
     """Save as a bundle that `hetviz.load` reads back exactly."""
     check_type(data, HeteroData, "data")
-    target = Path(path)
+    target = gate.target_path(path)
     files = bundle_files(data, target.stem or "data")
     with gate.refusing_write(path):
         if target.suffix.lower() == ".zip":

@@ -15,7 +15,7 @@ import hetviz.ui.notebook
 from hetviz._types import Floats
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.errors import ParameterError, check_type
-from hetviz.io.gate import refusing_write
+from hetviz.io.gate import refusing_write, target_path
 from hetviz.metrics.color_choice import find_best_color
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.plots.palette import N_SLOTS, Theme, number_scale, shape_of, tokens
@@ -105,7 +105,7 @@ def save_map_component(folder: str | Path, embedding: Embedding | None = None) -
     ...     print(sorted(path.name for path in module.parent.iterdir()))
     ['README.md', 'example.html', 'hetviz_map.js', 'map.json']
     """
-    target = Path(folder)
+    target = target_path(folder)
     with refusing_write(target):
         target.mkdir(parents=True, exist_ok=True)
     for name in ("example.html", "README.md"):
