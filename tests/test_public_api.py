@@ -461,6 +461,8 @@ def test_any_data_give_result_or_error(
         (lambda m: hetviz.save(DATA, None), "path: the name of a file or folder is needed"),
         (lambda m: hetviz.write_report(DATA, m, None), "path: the name of a file or folder"),
         (lambda m: Dataset("a", range(30)), r"^dataset 'a': the ids are int, .*\)\. 007[^\n]*$"),
+        (lambda m: hetviz.find_items(DATA, None), "query: a str is needed"),
+        (hetviz.join_tables, "data: a HeteroData is needed"),
         (lambda m: hetviz.map_input(DATA), "embedding: an Embedding is needed"),
         (lambda m: hetviz.most_linked(DATA, "a1"), "must be row numbers"),
         (lambda m: Embedding([[1.0, 2.0]]), "a dictionary of coordinates by dataset is needed"),

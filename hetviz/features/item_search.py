@@ -14,6 +14,7 @@ from hetviz.core.threads import one_thread
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.model.dataset import ITEM_RESULTS
 from hetviz.data.queries.search import search_cells, search_names
+from hetviz.errors import check_type
 from hetviz.features.columns.types import infer
 from hetviz.features.table import cell_texts
 
@@ -68,6 +69,8 @@ def find_items(
     >>> hetviz.find_items(data, "grinning cat", n=2)["title"].tolist()
     ['grinning cat', 'grinning cat with smiling eyes']
     """
+    check_type(data, HeteroData, "data")
+    check_type(query, str, "query")
     names, cells = search_names(data, query, n), search_cells(data, query)
     named = set(names.rows.tolist())
     in_columns = {row: column for row, column in cells.columns.items() if row not in named}

@@ -18,7 +18,7 @@ from hetviz.data.joins.join import Join, add_match, share_linked
 from hetviz.data.joins.key_names import NAME_WORDS, is_named_key, words_of_name
 from hetviz.data.joins.matching import Match
 from hetviz.data.joins.proposals import Proposal, propose_joins
-from hetviz.errors import DataError, ParameterError, Problem
+from hetviz.errors import DataError, ParameterError, Problem, check_type
 from hetviz.features.link_values import LinkValue, default_link_value, link_values
 from hetviz.features.recipe import columns_used, make_features_with_notes, recipe_of
 from hetviz.features.summaries import SummaryColumn, summarise_rows, summary_columns
@@ -237,6 +237,7 @@ def join_tables(
     >>> joined["people"].table["games: mean goals"].tolist()
     [3.5, 0.0, 3.0]
     """
+    check_type(data, HeteroData, "data")
     if joins is None:
         joins = [proposal for proposal in propose_joins(data) if proposal.sure]
         if rows is None:
