@@ -159,6 +159,27 @@ def test_click_knows_the_field_changed_before(interrupts: bool) -> None:
     assert got() == [2 if interrupts else 1]
 
 
+def page_that_sets_a_field() -> None:
+    import streamlit as st
+
+    def raise_value() -> None:
+        st.session_state["value"] += 1
+
+    st.session_state["runs"] = st.session_state.get("runs", 0) + 1
+    st.number_input("Value", 0, 9, key="value")
+    st.button("Raise", key="raise", on_click=raise_value)
+
+
+@pytest.mark.usefixtures("reverted")
+def test_click_after_the_page_has_set_a_field_runs_once() -> None:
+    patch_streamlit()
+    app = AppTest.from_function(page_that_sets_a_field, default_timeout=PATIENCE_S).run()
+    for n in range(1, 4):
+        app.button(key="raise").click().run()
+        assert app.number_input(key="value").value == n
+        assert app.session_state["runs"] == n + 1
+
+
 @pytest.mark.parametrize("received", [False, True])
 @pytest.mark.usefixtures("reverted")
 def test_parts_of_page_always_have_place(

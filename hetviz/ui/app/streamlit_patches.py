@@ -317,7 +317,7 @@ def _has_new_value(runner: ScriptRunner, states: WidgetStates) -> bool:
         metadata = before.widget_metadata.get(one.id)
         if metadata is not None and metadata.value_type in _FIELDS:
             sent.set_widget_from_proto(one)
-    return any(sent[id] != before.get(id, state._old_state.get(id)) for id in sent)
+    return any(id in state and sent[id] != state[id] for id in sent)
 
 
 def _copy_theme(message: CustomThemeConfig, section: str = "theme") -> None:
