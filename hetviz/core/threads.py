@@ -12,10 +12,10 @@ import threading
 from collections.abc import Iterator
 from contextlib import ContextDecorator, contextmanager
 from contextvars import ContextVar
+from numbers import Integral
 from types import SimpleNamespace
 from typing import Self
 
-import numpy as np
 import threadpoolctl
 
 from hetviz.errors import ParameterError
@@ -34,7 +34,7 @@ _n_jobs: ContextVar[int | None] = ContextVar("n_jobs", default=None)
 @contextmanager
 def limit_threads(n_jobs: int | None) -> Iterator[None]:
     """Run compiled loops on this many threads in this context; None keeps the outer limit."""
-    wrong_type = isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer)
+    wrong_type = isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral)
     if n_jobs is not None and (wrong_type or n_jobs == 0):
         raise ParameterError(
             f"n_jobs = {n_jobs!r} must be a number of threads, or -1 for all cores, or None."

@@ -326,6 +326,26 @@ def test_search_zooms_to_item_and_selects_it(show: Show) -> None:
     python_has(page, "picked 1 ")
 
 
+def test_enter_counts_before_the_results_are_there(show: Show) -> None:
+    page = show()
+    page.locator(".hv-stage").focus()
+    page.keyboard.press("/")
+    page.keyboard.type("salt 3")
+    expect(page.get_by_role("option").first).to_be_visible()
+    # In one go: the results listed are still those of "salt 3".
+    page.evaluate(
+        """() => {
+          const input = document.activeElement;
+          input.value = "salt 31";
+          input.dispatchEvent(new Event("input", { bubbles: true }));
+          input.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
+        }"""
+    )
+    until(page, "m.scene.count === 1")
+    # The best match, which the names of the other results only begin with.
+    assert page.get_by_role("combobox").input_value().startswith("salt 31")
+
+
 def test_click_on_a_result_counts_if_others_arrive_meanwhile(show: Show) -> None:
     page = show()
     page.locator(".hv-stage").focus()

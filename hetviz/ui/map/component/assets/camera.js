@@ -15,6 +15,7 @@ import { View, interpolateCamera, prefersReducedMotion, ease, frameOf } from "./
 
 const [NARROW_PX, MEDIUM_PX] = [860, 1100];
 const PILL_PX = 250; // width of the folded legend with its margins
+const VIEWS_PX = [170, 52]; // width and height of the switch of views with its margins
 const LEGEND_PX = 276; // width of the legend with its margins
 const [LINE_PX, TWO_LINES_PX, STRIP_AND_LINE_PX] = [84, 124, 150]; // height of the foot with the sentence
 const MIN_VISIBLE = 12;
@@ -108,10 +109,10 @@ export class Camera {
     view.clear = clear;
     const isWork = data.stage && data.mode === "work" && !this.scene.isPresenting && !(shownPanel.open && shownPanel.wide);
     this.cards = !isWork ? null : W < NARROW_PX
-      ? { legend: 0, top: [W, clear.top], panel: 0, foot: clear.bottom, shift: 0, maxShift: 0 }
+      ? { legend: 0, top: [W, clear.top], panel: 0, foot: clear.bottom, views: [0, 0], shift: 0, maxShift: 0 }
       : {
         legend: W < MEDIUM_PX ? 0 : LEGEND_PX, top: [PILL_PX, W < MEDIUM_PX ? clear.top : 0], panel: clear.right + shift,
-        foot: clear.bottom, shift, maxShift: W < MEDIUM_PX ? 128 : 148,
+        foot: clear.bottom, views: this.map.geography.element.hidden ? [0, 0] : VIEWS_PX, shift, maxShift: W < MEDIUM_PX ? 128 : 148,
       };
     return JSON.stringify(clear) !== before;
   }

@@ -79,6 +79,8 @@ export class Search {
     this.at = -1;
     this.nRequests = 0;
     this.query = ""; // whose results are listed
+    /** @type {{ text: string, isAll: boolean } | null} What was entered before its results came. */
+    this.entered = null;
     /** @type {(() => void) | null} Shows what arrived while a button of the mouse is down. */
     this.held = null;
     /** @type {{ text: string, row: number } | null} The item of a query "like NAME". */
@@ -124,6 +126,7 @@ export class Search {
 
   schedule() {
     clearTimeout(this.timer);
+    this.entered = null;
     this.timer = setTimeout(() => this.runSearch(), TYPING_PAUSE_MS);
   }
 
@@ -267,6 +270,10 @@ export class Search {
     const similar = groups.find(({ key }) => key === "meaning")?.options.length;
     if (text) this.map.announce(isEmpty ? `Nothing found. ${found.note}` : `${this.options.length} listed${similar ? `, ${similar} by meaning` : ""}`);
     this.mark();
+    const { entered } = this;
+    if (entered?.text !== text) return;
+    this.entered = null;
+    if (!isEmpty && this.options.length) this.choose(this.at, entered.isAll);
   }
 
   /** Search for an example. @param {string} text */
@@ -343,6 +350,7 @@ export class Search {
   }
 
   hide() {
+    this.entered = null;
     if (this.held) this.held = () => {};
     this.list.hidden = true;
     this.at = -1;
@@ -364,7 +372,13 @@ export class Search {
       this.findLike(current.row ?? 0, current.title);
     } else if (event.key === "Enter") {
       event.preventDefault();
-      if (current) this.choose(this.at, event.shiftKey);
+      const text = input.value.trim();
+      // The list may still be of what was typed before.
+      if (text && text !== this.query) {
+        clearTimeout(this.timer);
+        this.entered = { text, isAll: event.shiftKey };
+        this.runSearch();
+      } else if (current) this.choose(this.at, event.shiftKey);
     } else if (event.key === "Escape") {
       if (this.list.hidden) this.leave();
       else this.hide();

@@ -12,6 +12,7 @@ const SHIFTS = [0, -0.5, 0.5, -1, 1]; // shares of the free space beside the fra
  * @property {number[]} top width and height at the upper left
  * @property {number} panel at the right
  * @property {number} foot
+ * @property {number[]} views width and height in the middle above, beside the panel
  * @property {number} shift of the view while the panel is closed, 0 while it is open
  * @property {number} maxShift
  */
@@ -63,14 +64,15 @@ export function strays({ scene: { data, geometry, hidden } }) {
 /** Count the rows under a card, up to a maximum. @param {Camera} camera @param {Cards} cards @param {number[]} rows @param {Place} at @param {number} max */
 function countCovered({ scene: { view, geometry } }, cards, rows, at, max) {
   const { W, H } = view;
-  const { legend, top: [topWidth, topHeight], panel, foot, shift, maxShift } = cards;
+  const { legend, top: [topWidth, topHeight], views: [viewsWidth, viewsHeight], panel, foot, shift, maxShift } = cards;
   let count = 0;
   for (const r of rows) {
     const px = (geometry[2 * r] - at.cx) * at.s + W / 2 - shift;
     const py = H / 2 - ((geometry[2 * r + 1] - at.cy) * at.s) / at.k;
     // What lies left of the window enters it when the panel closes.
     if (py < 0 || py > H || px > W || px < -maxShift) continue;
-    const isCovered = py > H - foot || px > W - panel || px < legend || (py < topHeight && px < topWidth);
+    const isCovered = py > H - foot || px > W - panel || px < legend || (py < topHeight && px < topWidth)
+      || (py < viewsHeight && 2 * Math.abs(px - (W - panel) / 2) < viewsWidth);
     if (isCovered && ++count >= max) break;
   }
   return count;
