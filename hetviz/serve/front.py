@@ -20,7 +20,6 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import cast
 from urllib.parse import unquote
 
 from hetviz.serve.config import ServerSettings
@@ -106,7 +105,7 @@ class Front:
                 asyncio.get_running_loop().add_signal_handler(name, self.stop)
         address = self._settings.address
         server = await asyncio.start_server(
-            self._serve, address, self._settings.port, limit=MAX_HEAD_BYTES
+            self._accept, address, self._settings.port, limit=MAX_HEAD_BYTES
         )
         keepers = [asyncio.create_task(self._keep_running(each)) for each in self._processes]
         stopped = asyncio.create_task(self._stop.wait())
@@ -176,10 +175,19 @@ class Front:
         except OSError:
             return False
 
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer a connection in a task, and close it even if the task is cancelled at once."""
+
+        def close(task: asyncio.Task[None]) -> None:
+            self._connections.discard(task)
+            writer.close()
+
+        task = asyncio.create_task(self._serve(reader, writer))
+        self._connections.add(task)
+        task.add_done_callback(close)
+
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one connection, which is one request or web socket."""
-        task = cast("asyncio.Task[None]", asyncio.current_task())
-        self._connections.add(task)
         try:
             async with asyncio.timeout(_HEAD_S):
                 head = await reader.readuntil(b"\r\n\r\n")
@@ -190,10 +198,8 @@ class Front:
             # The browser has gone, or sent nothing in time.
             pass
         finally:
-            self._connections.discard(task)
             with contextlib.suppress(OSError):
                 await writer.drain()
-            writer.close()
 
     async def _direct(
         self, head: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import pytest
 
@@ -172,6 +173,19 @@ def test_server_ends_with_a_killed_command(tmp_path: Path) -> None:
         os.kill(server.pid, signal.SIGKILL)
     # `serve_with` fails if a process is left.
     assert session_members(server.pid) == []
+
+
+def test_connection_is_closed_if_the_server_stops_before_it_is_answered() -> None:
+    async def stop_at_once() -> MagicMock:
+        served, writer = Front(ServerSettings(), MagicMock()), MagicMock()
+        served._accept(asyncio.StreamReader(), writer)
+        (task,) = served._connections
+        task.cancel()
+        await asyncio.wait([task])
+        assert not served._connections
+        return writer
+
+    asyncio.run(stop_at_once()).close.assert_called_once_with()
 
 
 def test_health_names_each_process(running: Running) -> None:
