@@ -6,6 +6,7 @@ import html
 import io
 import zipfile
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -171,6 +172,24 @@ def test_failed_comparison_is_offered_again(visit: Visit, monkeypatch: pytest.Mo
         assert "The comparison failed:" in html_of(app)
     press(app, key_of(app, "meant-"))
     assert ticks_of(app) == {"Rows of words and said have similar meanings": False}
+
+
+def test_comparison_that_ends_while_the_page_is_drawn_is_shown(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, hidden = compare_rows._result, [True]
+
+    def late(*of: Any) -> object:
+        result = now(*of)
+        if result is not None and result.pairs and hidden:
+            return hidden.clear()
+        return result
+
+    monkeypatch.setattr(compare_rows, "_result", late)
+    app = compared(visit)
+    assert not hidden
+    assert ticks_of(app) == {"Rows of words and said have similar meanings": False}
+    assert "no closer" not in html_of(app)
 
 
 def test_large_tables_are_not_compared(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:

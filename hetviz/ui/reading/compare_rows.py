@@ -297,11 +297,15 @@ def _show_start(data: HeteroData, ends: Ends, key: str) -> None:
     _show_options(data, ends, by, key)
     comparison = _comparison(data, ends, by)
     result = _result(data, ends, comparison)
-    if result is not None and not result.problem:
+    ended = state_of(RowComparisons).jobs.pop((ends, by), None)
+    if ended is not None and result is not None and result.pairs:
+        # It ended after the proposals of this run were made.
+        st.rerun()
+    if result is not None and not result.problem and not result.pairs:
         first, second = ends
         theme.show_note(f"{first} and {second} are no {_NONE_CLOSER[by]} than by chance.")
         return
-    if result is not None:
+    if result is not None and result.problem:
         theme.show_note(f"The comparison failed: {result.problem}")
     st.button(
         f"Compare by {by}",
