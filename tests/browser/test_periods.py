@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import Page, expect
 
 from tests.browser.projects import Projects
-from tests.browser.test_app import serious_barriers, settled, until
+from tests.browser.test_app import serious_barriers, settled, stage, until
 
 INK = """(map) => {
   const { ctx, canvas } = map.overlay;
@@ -71,6 +71,7 @@ def test_periods_are_stepped_through_and_selected_items_have_trails(
 
 def test_form_of_periods_opens_from_the_search_field(page: Page, projects: Projects) -> None:
     page.goto(f"/map?s={projects.make(sample='world')}")
+    stage(page)
     settled(page)
     page.keyboard.press("/")
     page.keyboard.type("each period")
