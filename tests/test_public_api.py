@@ -465,6 +465,8 @@ def test_any_data_give_result_or_error(
         (hetviz.join_tables, "data: a HeteroData is needed"),
         (lambda m: hetviz.map_input(DATA), "embedding: an Embedding is needed"),
         (lambda m: hetviz.most_linked(DATA, "a1"), "must be row numbers"),
+        (lambda m: hetviz.gains_ahead(DATA, None), "learned: a list of learned groups is needed"),
+        (hetviz.gains_ahead, "data: a HeteroData is needed"),
         (lambda m: Embedding([[1.0, 2.0]]), "a dictionary of coordinates by dataset is needed"),
     ],
 )

@@ -440,8 +440,9 @@ class _LinkCollector:
             self.add(part)
 
     def _between(self, ends: object, group: Any) -> None:
-        remedy = "Write links={('dishes', 'wines'): pairs}, or ('dishes', 'wines', 'goes with')."
-        if isinstance(ends, str):
+        first, *_, last = [*self.data.datasets] * 2
+        remedy = f"Write links={{({first!r}, {last!r}): pairs}}, or ({first!r}, {last!r}, 'kind')."
+        if isinstance(ends, str) and ends not in self.data.datasets:
             # a kind of links whose table names the datasets
             frame = as_frame("links", group)
             if frame is None:
@@ -452,7 +453,7 @@ class _LinkCollector:
             return
         if not (isinstance(ends, tuple) and len(ends) in (2, 3)):
             message = "links are named by the two datasets that they join"
-            raise DataError.of("bad-links", "links", message, repr(ends), remedy)
+            raise DataError.of("bad-links", "links", message, str(ends), remedy)
         source, target, called = self._names_of(tuple(map(str, ends)))
         for name in (source, target):
             self.data[name]  # refuses an unknown one

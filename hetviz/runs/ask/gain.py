@@ -9,6 +9,7 @@ import numpy as np
 
 from hetviz._text import count
 from hetviz.data import HeteroData
+from hetviz.errors import DataError, check_type
 from hetviz.features.spaces.learned_groups import GroupSummary
 from hetviz.runs.ask.labels import columns_to_ask
 
@@ -105,6 +106,11 @@ def gains_ahead(
     >>> links.worth
     False
     """
+    check_type(data, HeteroData, "data")
+    given: object = learned
+    if not isinstance(given, Sequence) or not all(isinstance(x, GroupSummary) for x in given):
+        message, remedy = "a list of learned groups is needed", "Give hetviz.learned_from(data)."
+        raise DataError.of("wrong-type", "learned", message, type(given).__name__, remedy)
     gains = []
     for column in columns_to_ask(data):
         n_labelled = int(column.known.sum())

@@ -388,9 +388,15 @@ def test_from_frames_edge_arrays_and_key_orders(links: Any) -> None:
         ({"a": FIRST, "b": SECOND}, [[0, 1, 2, 3], [0, 1, 2, 3]], "two rows of ids as an array"),
         ({"a": FIRST, "b": SECOND}, {("a", "a", "b"): EDGES}, "another name than the datasets"),
         ({"a": FIRST, "b": SECOND}, {("a", "likes", "c"): EDGES}, "does not exist"),
+        (
+            {"a": FIRST, "b": SECOND},
+            {"a": [(0, 1)]},
+            r"two datasets .*\('a'\).*{\('a', 'b'\): pairs}",
+        ),
+        ({"a": FIRST, "b": SECOND}, {("b",): [(0, 1)]}, "two datasets that they join"),
     ],
 )
-def test_from_frames_refuses_arrays_with_several_meanings(
+def test_from_frames_refuses_links_with_several_meanings(
     frames: Any, links: Any, words: str
 ) -> None:
     with pytest.raises(DataError, match=words):
