@@ -46,9 +46,11 @@ _FIELDS = (
     *("bool_value", "string_value", "string_array_value"),
     *("int_value", "int_array_value", "double_value", "double_array_value"),
 )
-_BEGAN, _WAITED = "_hetviz_began", "_hetviz_click_waited"
+_CLICK_WAITS_UNTIL, _WAITED = "_hetviz_click_waits_until", "_hetviz_click_waited"
 # Longer runs wait for something, such as a file, and a click may be on Cancel.
 _CLICK_WAITS_S = 2.0
+# The callback of a click after a changed field is made by the run with the new value.
+_CLICK_WAITS_FOR_VALUE_S = 30.0
 
 _on_script_will_rerun: Callable[..., None] = SafeSessionState.on_script_will_rerun
 _widget_changed: Callable[[SessionState, str], bool] = SessionState._widget_changed
@@ -279,15 +281,16 @@ class _GatheredWrites:
 def _run_in_turn(runner: ScriptRunner, request: RerunData) -> None:
     with PAGE_TURNS.take():
         request = _without_early_click(runner, request)
-        runner._requests.__dict__[_BEGAN] = time.monotonic()
+        has_value = request.widget_states and _has_new_value(runner, request.widget_states)
+        limit_s = _CLICK_WAITS_FOR_VALUE_S if has_value else _CLICK_WAITS_S
+        runner._requests.__dict__[_CLICK_WAITS_UNTIL] = time.monotonic() + limit_s
         _run_script(runner, request)
 
 
 def _next_but_click(requests: ScriptRequests) -> ScriptRequest | None:
     """Return the request that stops a run; a click waits for the end of a short one."""
-    waited_s = time.monotonic() - requests.__dict__.get(_BEGAN, 0.0)
     if (
-        waited_s < _CLICK_WAITS_S
+        time.monotonic() < requests.__dict__.get(_CLICK_WAITS_UNTIL, 0.0)
         and requests._state is ScriptRequestType.RERUN
         and _has_click(requests._rerun_data.widget_states)
     ):
