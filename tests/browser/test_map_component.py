@@ -488,7 +488,7 @@ def test_labels_do_not_overlap_and_tools_fit(show: Show, look: Look) -> None:
 
 def test_whole_map_has_few_short_names_and_zooming_adds_more(show: Show) -> None:
     page = show()
-    until(page, "s.written.pictures > 10")
+    until(page, "s.written.pictures > 10 && !m.media.pending.size && !m.frameLoop.frame")
     names = "m.overlay.pieces.filter((p) => p.kind === 'name' || p.kind === 'word')"
     assert 0 < ask(page, f"{names}.filter((p) => p.kind === 'name' && !p.level).length") <= 8
     others = ask(page, f"{names}.filter((p) => p.kind === 'word' || p.level).length")
@@ -755,7 +755,7 @@ def test_start_page_map_is_view_only(show: Show) -> None:
 
 def test_lost_webgl_context_is_rebuilt(show: Show) -> None:
     page = show()
-    until(page, "s.written.pictures > 10")
+    until(page, "s.written.pictures > 10 && !m.media.pending.size")
     painted(page)
     before = page.locator(".hv-stage").screenshot()
     page.evaluate("""() => {

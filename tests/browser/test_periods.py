@@ -56,7 +56,7 @@ def test_periods_are_stepped_through_and_selected_items_have_trails(
     moved.click()
     until(page, "map.scene.count === 1 && map.periods.paths()[0].places.length >= 2")
     settled(page)
-    until(page, "!map.scene.motion && !map.scene.flight")
+    until(page, "!map.scene.motion && !map.scene.flight && !map.media.pending.size")
     trails = periods.get_by_role("button", name="Trails")
     with_trails = ink(page)
     trails.click()
