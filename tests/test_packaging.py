@@ -33,6 +33,13 @@ def test_library_needs_no_app_packages() -> None:
     assert {"streamlit", "plotly"} <= names(EXTRAS["app"])
 
 
+def test_weekly_workflow_tries_the_oldest_streamlit() -> None:
+    (bounds,) = (Requirement(one).specifier for one in EXTRAS["app"] if "streamlit" in one)
+    workflow = (ROOT / ".github/workflows/streamlit.yml").read_text("utf-8")
+    (oldest,) = re.findall(r'"streamlit==([\d.]+)"', workflow)
+    assert f">={oldest.removesuffix('.0')}" in str(bounds) and oldest in bounds
+
+
 def test_all_extra_is_complete() -> None:
     # PyTorch takes gigabytes, the multilingual model 91 MB, and nothing needs them.
     large = ("gpu", "multilingual")

@@ -14,6 +14,7 @@ from hetviz.ui.app import joined_scripts
 from hetviz.ui.app.joined_scripts import is_joined, join_scripts, read_script
 from tests.serve.asgi import ask
 
+pytestmark = pytest.mark.skipif(st.__version__ < "1.67", reason="scripts of 1.66 are not joined")
 PAGE = resources.files("streamlit").joinpath("static", "index.html").read_bytes()
 SCRIPTS = resources.files("streamlit").joinpath("static", "static", "js")
 

@@ -1,7 +1,7 @@
 """What the app leans on in Streamlit beyond its public calls.
 
-A minor version of Streamlit is pinned for these. To try the next one, install it and run this file:
-what fails here is what has to be looked at first.
+The range of Streamlit in pyproject.toml is what was tried with these. To try the next one, install
+it and run this file: what fails here is what has to be looked at first.
 """
 
 from __future__ import annotations
@@ -44,10 +44,13 @@ LEANS_ON = {
     },
     "streamlit.runtime.scriptrunner_utils.script_requests.ScriptRequestType": {"STOP", "RERUN"},
     "streamlit.runtime.scriptrunner.RerunData": set(),
-    "streamlit.runtime.scriptrunner.ScriptRunner": set(),
+    "streamlit.runtime.scriptrunner.ScriptRunner": {"_run_script"},
     "streamlit.runtime.scriptrunner.ScriptRunnerEvent": {"ENQUEUE_FORWARD_MSG"},
     "streamlit.runtime.state.SafeSessionState": {"on_script_will_rerun", "filtered_state"},
-    "streamlit.runtime.state.SessionState": {"_widget_changed"},
+    "streamlit.runtime.state.SessionState": {
+        "_widget_changed",
+        "_run_callback_and_record_rerun",
+    },
     "streamlit.runtime.state.session_state.WStates": {"set_widget_from_proto"},
     "streamlit.web.server.starlette.starlette_app_utils.decode_xsrf_token_string": set(),
     "streamlit.web.server.starlette.starlette_app_utils.generate_xsrf_token_string": set(),

@@ -60,7 +60,7 @@ def show_cards(state: State, cards: tuple[ClusterCard, ...]) -> None:
     if clustering is None:
         return
     palette = theme.category_colours(layers.colours_of(state, state.run))
-    with st.container(key="clusters-cards"), st.grid(3, min_column_width=200, gap="small"):
+    with st.container(key="clusters-cards"):
         for card in cards:
             with st.container(border=True, key=f"cluster-{card.number}", gap="xsmall"):
                 st.checkbox(

@@ -83,7 +83,7 @@ def _choose_values(method: str, chosen: Mapping[str, Param]) -> dict[str, list[o
     settings: dict[str, list[object]] = {}
     if not chosen:
         return settings
-    with st.grid(3, min_column_width=220, gap="small", key="sweep-values"):
+    with st.container(key="sweep-values"):
         for name, param in chosen.items():
             with st.container():
                 settings[name] = _choose_setting_values(method, name, param)
@@ -214,7 +214,7 @@ def _show_result(state: State, finding: Finding) -> None:
     order = sorted(
         comparison.candidates, key=lambda fitted: _sort_key(comparison, measure, fitted.key)
     )
-    with st.grid(6, min_column_width=170, gap="small", key="sweep-grid"):
+    with st.container(key="sweep-grid"):
         for candidate in order if len(search.spans) > 1 else comparison.candidates:
             number = comparison.candidates.index(candidate)
             _show_picture(state, data, finding, search, candidate.key, number)

@@ -176,7 +176,7 @@ def _show_grid(
     ]
     _show_legend(state)
     is_single = len(runs) == 1
-    grid = st.grid(1 if is_single else 2, min_column_width=200, gap="small", key="compare-grid")
+    grid = st.container(key="compare-grid")
     for number, (run, spec) in enumerate(zip(runs, specs, strict=True)):
         with grid, st.container(key=f"compare-cell-{number}", gap="xsmall"):
             _show_head(state, run, titles, finding)
@@ -299,7 +299,7 @@ def _show_most_moved(state: State, runs_shown: list[MapResult], titles: dict[str
         "item to select it on all maps."
     )
     chosen = set(selection.selected_rows(state).tolist())
-    with st.grid(6, min_column_width=200, gap="small", key="compare-moved"):
+    with st.container(key="compare-moved"):
         for row, share in zip(rows, shares, strict=True):
             _show_item(data, int(row), float(share), int(row) in chosen)
 
