@@ -15,10 +15,12 @@ from datetime import date, timedelta
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
-import h5py
 import numpy as np
 import pandas as pd
+import pytest
 from openpyxl import Workbook
+
+h5py = pytest.importorskip("h5py")
 
 SAMPLES = Path(__file__).resolve().parents[1] / "sample_data"
 

@@ -45,6 +45,7 @@ STEPS: tuple[tuple[str, list[str]], ...] = (
     ("hetviz.embed(HeteroData([table]))", []),
     ("hetviz.embed(linked, 'umap', n_epochs=10)", []),
     ("m = hetviz.embed(items, 'pca'); m._repr_mimebundle_(); m.widget()", []),
+    ("import hetviz.exports.report", []),
     ("hetviz.embed(items, 'gbc', n_rounds=1)", ["lightgbm"]),
 )
 DATA = """

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
 from hetviz._text import escape, round_percent, shorten
@@ -17,6 +16,9 @@ from hetviz.plots.charts import draw_ground, style_chart, style_map, write_text
 from hetviz.plots.label_placement import Frame
 from hetviz.plots.palette import Theme, shape_of, tokens
 from hetviz.plots.planar import points_to_draw
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 MODEL_NAMES = {
     "method": "this method",
@@ -52,6 +54,8 @@ def known_links_table(test: Mapping[str, Any]) -> pd.DataFrame:
 
 def precision_figure(precision: Mapping[str, Any], theme: Theme = "light") -> go.Figure:
     """Draw the share of hidden links among the best pairs."""
+    import plotly.graph_objects as go  # reports need the rest of this module, but no Plotly
+
     token = tokens(theme)
     colours = {
         "method": token.accent,
@@ -138,6 +142,8 @@ def proposals_figure(
     marked = [
         row for row in dict.fromkeys([*joined.ravel().tolist(), *names]) if row in placed_rows
     ]
+    import plotly.graph_objects as go
+
     figure = go.Figure()
     draw_ground(figure, points, placed, 0, token.line)
     ends = points[joined]

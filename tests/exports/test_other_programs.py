@@ -8,8 +8,6 @@ import zipfile
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-import h5py
-import networkx
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,6 +17,9 @@ from hetviz import HeteroData
 from hetviz.errors import ParameterError
 from hetviz.io.formats.anndata import read_hdf5
 from hetviz.io.infer.parsed import Choices
+
+h5py = pytest.importorskip("h5py")
+networkx = pytest.importorskip("networkx")
 
 X = np.random.default_rng(0).normal(size=(6, 4))
 TABLE = pd.DataFrame(X, columns=list("abcd")).assign(

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyreadstat
+import pytest
 from openpyxl import Workbook
 from PIL import Image
 
@@ -98,8 +98,7 @@ def sqlite(*statements):
 
 def duckdb(*statements):
     """A DuckDB database made by statements."""
-    import duckdb
-
+    duckdb = pytest.importorskip("duckdb")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "t.duckdb")
         with duckdb.connect(str(path)) as database:
@@ -110,6 +109,7 @@ def duckdb(*statements):
 
 def statistics(kind, frame, **options):
     """A file of Stata (dta), SPSS (sav) or SAS (xport)."""
+    pyreadstat = pytest.importorskip("pyreadstat")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "t")
         getattr(pyreadstat, f"write_{kind}")(pd.DataFrame(frame), str(path), **options)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import cvxpy as cp
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -17,6 +16,8 @@ from hetviz.core.ordinal.embedding import (
     embed_order,
 )
 from hetviz.core.ordinal.fixed_rank import weigh_columns
+
+cp = pytest.importorskip("cvxpy")
 
 N, M = 14, 60
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import networkx as nx
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hetviz.core.ordinal.must_cannot import find_contradictions
+
+nx = pytest.importorskip("networkx")
 
 
 def chains_of(

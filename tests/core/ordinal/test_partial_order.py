@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,6 +10,8 @@ from hypothesis import strategies as st
 from hetviz.core.ordinal import partial_order as order
 from hetviz.core.ordinal.partial_order import maximal_acyclic, partial_order, shortest_cycles
 from hetviz.errors import ParameterError
+
+nx = pytest.importorskip("networkx")
 
 
 def rows_of(result: order.PartialOrder, fate: int) -> np.ndarray:

@@ -1,7 +1,6 @@
 import io
 from dataclasses import replace
 
-import networkx as nx
 import pandas as pd
 import pytest
 from hypothesis import given, settings
@@ -13,6 +12,8 @@ from hetviz.io.formats.edges import join_graphs
 from hetviz.io.formats.graphml import read_graphml
 from hetviz.io.infer.parsed import Choices, Table
 from tests.depth import examples
+
+nx = pytest.importorskip("networkx")
 
 HEAD = '<?xml version="1.0"?><graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
 

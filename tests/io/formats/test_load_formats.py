@@ -2,13 +2,14 @@
 
 import io
 
-import networkx as nx
 import numpy as np
 import pytest
 from PIL import Image
 
 import hetviz
 from hetviz.errors import DataError
+
+nx = pytest.importorskip("networkx")
 
 X = np.random.default_rng(0).normal(size=(8, 3))
 IDS = [f"c{row}" for row in range(8)]

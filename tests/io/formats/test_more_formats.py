@@ -2,7 +2,6 @@
 
 import datetime as dt
 
-import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
@@ -25,6 +24,8 @@ from tests.io.file_builders import (
     statistics,
     workbook,
 )
+
+nx = pytest.importorskip("networkx")
 
 FRAME = pd.DataFrame(
     {

@@ -8,10 +8,8 @@ import warnings
 from types import SimpleNamespace
 from typing import Any
 
-import networkx
 import numpy as np
 import pandas as pd
-import polars
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
@@ -19,6 +17,9 @@ import scipy.sparse as sp
 import hetviz
 from hetviz import Dataset, HeteroData, Links
 from hetviz.errors import DataError, DataWarning, MissingExtraError, ParameterError
+
+networkx = pytest.importorskip("networkx")
+polars = pytest.importorskip("polars")
 
 DISHES = pd.DataFrame(
     {

@@ -8,10 +8,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import matplotlib as mpl
-import networkx as nx
 import pandas as pd
-import plotly
 import pyarrow
 import pyarrow.parquet
 import pytest
@@ -20,6 +17,10 @@ import sklearn
 
 from hetviz.errors import DataError
 from hetviz.io import Loaded, gate, read_tables
+
+mpl = pytest.importorskip("matplotlib")
+nx = pytest.importorskip("networkx")
+plotly = pytest.importorskip("plotly")
 
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "datasets"
 OPENML = Path(sklearn.__file__).parent / "datasets" / "tests" / "data" / "openml"
