@@ -57,7 +57,7 @@ def show(state: State, run: MapResult) -> None:
             preview = _draw_preview(source)
         is_complete = True
     if preview is None and is_complete:
-        with caption_box:
+        with figure:
             theme.show_note("The figure is being drawn.")
     elif preview is not None:
         image, caption = preview
