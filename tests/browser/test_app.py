@@ -69,7 +69,7 @@ def until(page: Page, condition: str) -> None:
     """Wait until a condition on the map, called ``map``, holds."""
     page.wait_for_function(
         "() => { const map = document.querySelector('.st-key-map .hv-map')?.__hv?.map;"
-        f" return map && ({condition}); }}"
+        f" return map?.scene.data && ({condition}); }}"
     )
 
 
