@@ -53,7 +53,7 @@ def reverted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SafeSessionState, "on_script_will_rerun", given)
     monkeypatch.setattr(SessionState, "_widget_changed", SessionState._widget_changed)
     monkeypatch.setattr(app_session, "RerunData", RerunData)
-    monkeypatch.setattr(AppSession, "request_rerun", AppSession.request_rerun)
+    monkeypatch.setattr(AppSession, "_create_scriptrunner", AppSession._create_scriptrunner)
     monkeypatch.setattr(AppSession, "_clear_queue", AppSession._clear_queue)
     name = "_run_callback_and_record_rerun"
     monkeypatch.setattr(SessionState, name, getattr(SessionState, name))
@@ -376,6 +376,45 @@ async def _paths_without_place(script: Path, received: bool) -> list[tuple[int, 
             orphans.append(path)
         places.add(path)
     return orphans
+
+
+@pytest.mark.usefixtures("reverted")
+def test_page_begins_at_its_top_after_a_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Runtime, "_instance", MagicMock())
+    script = tmp_path / "script.py"
+    script.write_text(_SCRIPT)
+    once = asyncio.run(_places_of_page(script, after_part=False))
+    # As Streamlit does by itself.
+    assert asyncio.run(_places_of_page(script, after_part=True)) != once
+    patch_streamlit()
+    assert asyncio.run(_places_of_page(script, after_part=True)) == once
+
+
+async def _places_of_page(script: Path, *, after_part: bool) -> set[tuple[int, ...]]:
+    """Return the places of what a page shows, if wished requested just when a part ends."""
+    session = make_session(script)
+    session.request_rerun(None)
+    await _all_received(session)
+    if after_part:
+        session._browser_queue.flush()
+        part = next(iter(session._fragment_storage._fragments))  # type: ignore[attr-defined]
+        ended, given = ScriptRunner._on_script_finished, []
+
+        def end(runner: ScriptRunner, *about: object) -> None:
+            ended(runner, *about)  # type: ignore[arg-type]
+            if not given:
+                given.append(runner._requests.request_rerun(RerunData()))
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(ScriptRunner, "_on_script_finished", end)
+            session.request_rerun(ClientState(fragment_id=part))
+            await _all_received(session)
+        assert given == [True]
+    messages = session._browser_queue.flush()
+    session.shutdown()
+    return {tuple(m.metadata.delta_path) for m in messages if m.HasField("delta")}
 
 
 async def _all_received(session: AppSession) -> None:

@@ -13,7 +13,7 @@ from functools import cache, partial
 from typing import Any
 
 from streamlit import config
-from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.delta_generator_singletons import context_dg_stack, get_default_dg_stack_value
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
@@ -54,7 +54,7 @@ _CLICK_WAITS_FOR_VALUE_S = 30.0
 
 _on_script_will_rerun: Callable[..., None] = SafeSessionState.on_script_will_rerun
 _widget_changed: Callable[[SessionState, str], bool] = SessionState._widget_changed
-_request_rerun: Callable[[AppSession, ClientState | None], None] = AppSession.request_rerun
+_create_runner: Callable[[AppSession, RerunData], None] = AppSession._create_scriptrunner
 _clear_queue: Callable[[AppSession], None] = AppSession._clear_queue
 _run_callback: Callable[..., None] = SessionState._run_callback_and_record_rerun
 _fill_theme: Callable[[CustomThemeConfig, str], None] = app_session._populate_theme_msg
@@ -80,6 +80,8 @@ def patch_streamlit() -> None:
     #   states, and widgets that are not on the page cannot change.
     # - A run that begins just after another drops the unsent messages of the first. A part of the
     #   page that runs next may then have no place, which empties the whole page. Now it waits.
+    # - A run of the whole page that follows one of a part writes into the place of that part, which
+    #   empties the whole page, too. Now it begins at the top.
     # - A part that runs again removes its own unsent messages but not those of parts within it,
     #   which then have no place either. Now all are sent.
     # - An error of a callback ends the run with a traceback. Now ours become messages of the page.
@@ -100,7 +102,7 @@ def patch_streamlit() -> None:
     setattr(SafeSessionState, _VALUES, property(_StateByKey))
     setattr(SessionState, _widget_changed.__name__, _is_changed_on_page)
     setattr(app_session, RerunData.__name__, _rerun_request)
-    setattr(AppSession, _request_rerun.__name__, _rerun_after_messages)
+    setattr(AppSession, _create_runner.__name__, _run_after_messages)
     setattr(AppSession, _clear_queue.__name__, _clear_before_page)
     setattr(SessionState, _run_callback.__name__, _run_with_message)
     setattr(AppSession, _on_event.__name__, _gather_events)
@@ -177,14 +179,10 @@ def _rerun_request(**args: Any) -> RerunData:
     return RerunData(**{**args, "widget_states": None} if args.get("is_auto_rerun") else args)
 
 
-def _rerun_after_messages(tab: AppSession, client_state: ClientState | None) -> None:
-    """Request a run; after a run that has just ended, behind the messages it still has to send."""
-    runner = tab._scriptrunner
-    if runner is not None and runner._requests._state is ScriptRequestType.STOP:
-        _handle_events(tab)
-        tab._event_loop.call_soon(_request_rerun, tab, client_state)
-    else:
-        _request_rerun(tab, client_state)
+def _run_after_messages(tab: AppSession, request: RerunData) -> None:
+    """Start a run behind the messages that one which has just ended still has to send."""
+    _handle_events(tab)
+    _create_runner(tab, request)
 
 
 def _clear_before_page(tab: AppSession, fragment_ids: list[str] | None = None) -> None:
@@ -279,6 +277,7 @@ class _GatheredWrites:
 
 
 def _run_in_turn(runner: ScriptRunner, request: RerunData) -> None:
+    context_dg_stack.set(get_default_dg_stack_value())
     with PAGE_TURNS.take():
         request = _without_early_click(runner, request)
         has_value = request.widget_states and _has_new_value(runner, request.widget_states)
