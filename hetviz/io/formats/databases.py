@@ -12,6 +12,7 @@ import sqlite3
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,7 +52,7 @@ def read_sqlite(name: str, content: bytes, choices: Choices) -> list[Table]:
         database.deserialize(content)
         for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "query_only = ON"):
             database.execute(f"PRAGMA {pragma}")
-        database.text_factory = lambda raw: raw.decode("utf-8", "replace")
+        database.text_factory = partial(str, encoding="utf-8", errors="replace")
         return _pieces(name, list(_sqlite_tables(name, database, choices, notes)), notes)
 
 

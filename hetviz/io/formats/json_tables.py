@@ -110,11 +110,18 @@ def _parsed(name: str, content: bytes) -> object:
 
 def _loads(text: str) -> object:
     """Parse JSON; numbers too large for a float stay text."""
-    return json.loads(
-        text,
-        parse_float=lambda cell: value if math.isfinite(value := float(cell)) else cell,
-        parse_int=lambda cell: int(cell) if len(cell) <= _MAX_DIGITS else cell,
-    )
+    return _DECODER.decode(text)
+
+
+def _number(cell: str) -> float | str:
+    return value if math.isfinite(value := float(cell)) else cell
+
+
+def _whole_number(cell: str) -> int | str:
+    return int(cell) if len(cell) <= _MAX_DIGITS else cell
+
+
+_DECODER = json.JSONDecoder(parse_float=_number, parse_int=_whole_number)
 
 
 def _too_deep(name: str) -> DataError:
@@ -200,16 +207,19 @@ def records_table(
     flat = [_flat(record) for record in records]
     names: dict[str, None] = {}
     for record in flat:
-        names.update(dict.fromkeys(record))
-        check_cells(where, len(flat), len(names))
+        if not record.keys() <= names.keys():
+            names.update(dict.fromkeys(record))
+            check_cells(where, len(flat), len(names))
     if not names:
         raise gate.refusal("empty-file", where, "the records are empty")
     columns = [(name, [record.get(name) for record in flat]) for name in names]
     return table_of_values(dataset_name, where, columns, rows, choices, problems)
 
 
-def _flat(record: Record) -> dict[str, object]:
+def _flat(record: Record) -> Record:
     """Return a record with nested fields as ``outer.inner``, one level deep."""
+    if dict not in map(type, record.values()):
+        return record
     out: dict[str, Any] = {}
     for name, value in record.items():
         if isinstance(value, dict):

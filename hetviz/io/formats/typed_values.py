@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from hetviz._pandas import TEXT
@@ -57,6 +58,18 @@ def to_cell(value: object, decimal: str = ".") -> str:
     return ""
 
 
+def _to_cells(values: Sequence[object], decimal: str) -> Sequence[object]:
+    """Return values as the texts of cells, quickly where all are of one common type."""
+    kinds = set(map(type, values))
+    if kinds == {int}:
+        return list(map(str, values))
+    if kinds == {float} and decimal == "." and not np.isnan(values).any():  # type: ignore[arg-type]
+        return list(map(repr, values))
+    if kinds == {str} and (text := "".join(values)).isascii() and "\0" not in text:  # type: ignore[arg-type]
+        return values
+    return [to_cell(value, decimal) for value in values]
+
+
 def table_of_values(
     dataset_name: str,
     where: str,
@@ -71,9 +84,8 @@ def table_of_values(
     decimal = choices.decimal or decimal_among(values for _, values in columns)
     out: dict[str, pd.Series] = {}
     for name, (_, values) in zip(names, columns, strict=True):
-        texts = [to_cell(value, decimal) for value in values]
+        out[name] = pd.Series(_to_cells(values, decimal), dtype=TEXT)
         notes += _cell_notes(f"{where}, column {name}", values)
-        out[name] = pd.Series(texts, dtype=TEXT)
     return _table(dataset_name, where, out, tuple(row), decimal, notes, None)
 
 
@@ -255,6 +267,9 @@ def _clean(text: str) -> str:
 
 
 def _cell_notes(where: str, values: Sequence[object]) -> list[Problem]:
+    kinds = set(map(type, values))
+    if not any(issubclass(kind, (bytes, str)) for kind in kinds):
+        return []
     binary = sum(isinstance(value, bytes) for value in values)
     failed = sum(isinstance(value, str) and value in FORMULA_ERRORS for value in values)
     return [*_binary_notes(where, binary), *_formula_error_notes(where, failed)]

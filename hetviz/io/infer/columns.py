@@ -206,13 +206,21 @@ def find_scales(frame: pd.DataFrame) -> dict[str, tuple[str, ...]]:
     """Return the columns with words of a known scale, and their order."""
     orders = {}
     for name, cells in frame.items():
-        values = [text for cell in encode_texts(cells)[1] if (text := str(cell).strip())]
+        first = _distinct_texts(cells.head(SAMPLE_ROWS))
+        if sum(text.lower() not in MISSING for text in first) > _MAX_ORDER_VALUES:
+            continue
+        values = _distinct_texts(cells)
         gaps = missing_texts(values)
-        values = [text for text in dict.fromkeys(values) if text not in gaps]
+        values = [text for text in values if text not in gaps]
         # A column that differs in every row contains names.
         if len(values) < len(frame) and (order := _order_of_scale(values)):
             orders[str(name)] = order
     return orders
+
+
+def _distinct_texts(cells: pd.Series) -> list[str]:
+    texts = (str(cell).strip() for cell in encode_texts(cells)[1])
+    return list(dict.fromkeys(filter(None, texts)))
 
 
 def _order_of_scale(values: Sequence[str]) -> tuple[str, ...]:

@@ -179,6 +179,8 @@ def _mended(
     name: str, text: str, notes: list[Problem], min_share: float = _MIN_TWICE_SHARE
 ) -> str | None:
     """Return text whose letters were encoded twice or more often, mended, or None if none were."""
+    if text.isascii():
+        return None
     # Letters that were encoded three times are found in parts.
     odd = [signs for signs in _TWICE.findall(text) if _decoded_again(signs) != signs]
     n_odd = sum(map(len, odd))

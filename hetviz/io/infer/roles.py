@@ -96,7 +96,8 @@ def rows_with_ids(table: Table, id_column: str, problems: list[Problem]) -> Bool
 def _similar_id_notes(place: str, ids: Collection[str] | pd.Series) -> list[Problem]:
     """Return a note about ids that look the same to people."""
     ids = pd.Series(list(ids), dtype=TEXT) if not isinstance(ids, pd.Series) else ids
-    if ids.map(str.isascii).all() and not ids.str.strip().str.casefold().duplicated().any():
+    is_ascii = "".join(ids.tolist()).isascii()
+    if is_ascii and not ids.str.strip().str.lower().duplicated().any():
         return []
     first: dict[str, str] = {}
     alike = [
