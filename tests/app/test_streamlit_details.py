@@ -41,8 +41,12 @@ LEANS_ON = {
     "streamlit.runtime.session_manager.ActiveSessionInfo": set(),
     "streamlit.runtime.scriptrunner_utils.script_requests.ScriptRequest": set(),
     "streamlit.runtime.scriptrunner_utils.script_requests.ScriptRequests": {
-        "on_scriptrunner_yield"
+        "on_scriptrunner_yield",
+        "on_scriptrunner_ready",
+        "request_rerun",
+        "_request_rerun_locked",
     },
+    "streamlit.runtime.scriptrunner_utils.script_requests._has_active_trigger_value": set(),
     "streamlit.runtime.scriptrunner_utils.script_requests.ScriptRequestType": {"STOP", "RERUN"},
     "streamlit.runtime.scriptrunner.RerunData": set(),
     "streamlit.runtime.scriptrunner.ScriptRunner": {"_run_script"},

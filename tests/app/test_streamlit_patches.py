@@ -12,6 +12,7 @@ from streamlit import config
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
+from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime import Runtime, app_session, memory_media_file_storage
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.media_file_storage import MediaFileKind
@@ -19,7 +20,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.script_data import ScriptData
 from streamlit.runtime.scriptrunner import RerunData, ScriptRunner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
-from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests
+from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests, ScriptRequestType
 from streamlit.runtime.state import SafeSessionState, SessionState
 from streamlit.testing.v1 import AppTest
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
@@ -68,8 +69,8 @@ def reverted(monkeypatch: pytest.MonkeyPatch) -> None:
     made = WebSocketsSansIOProtocol.connection_made
     monkeypatch.setattr(WebSocketsSansIOProtocol, "connection_made", made)
     monkeypatch.setattr(ScriptRunner, "_run_script", ScriptRunner._run_script)
-    name = "on_scriptrunner_yield"
-    monkeypatch.setattr(ScriptRequests, name, getattr(ScriptRequests, name))
+    for name in ("on_scriptrunner_yield", "on_scriptrunner_ready", "request_rerun"):
+        monkeypatch.setattr(ScriptRequests, name, getattr(ScriptRequests, name))
 
 
 def page() -> None:
@@ -161,6 +162,71 @@ def test_click_knows_the_field_changed_before(
     # On a slow machine, a run takes longer than a click waits otherwise.
     monkeypatch.setattr(streamlit_patches, "_CLICK_WAITS_S", 0.0)
     assert got() == [2 if interrupts else 1]
+
+
+def event(component: str, value: str, field: int = 0) -> RerunData:
+    widgets = [
+        WidgetState(id=component, json_trigger_value=value),
+        WidgetState(id="field", int_value=field),
+    ]
+    return RerunData(widget_states=WidgetStates(widgets=widgets))
+
+
+def handled(requests: ScriptRequests) -> list[dict[str, str]]:
+    """Return the values of the widgets of each run that is left."""
+    runs = []
+    while (request := requests.on_scriptrunner_ready()).type is ScriptRequestType.RERUN:
+        states = request.rerun_data.widget_states
+        assert states is not None
+        runs.append(
+            {one.id: one.json_trigger_value or str(one.int_value) for one in states.widgets}
+        )
+    return runs
+
+
+@pytest.mark.usefixtures("reverted")
+def test_each_event_of_a_component_has_a_run() -> None:
+    def runs() -> list[dict[str, str]]:
+        requests = ScriptRequests()
+        for at, (component, value) in enumerate((("a", "1"), ("b", "2"), ("a", "3"), ("b", "4"))):
+            assert requests.request_rerun(event(component, value, at))
+        return handled(requests)
+
+    assert runs() == [{"a": "3", "b": "4", "field": "3"}]  # As Streamlit does by itself.
+    patch_streamlit()
+    assert runs() == [
+        {"a": "1", "b": "2", "field": "1"},
+        {"a": "3", "field": "2"},
+        {"b": "4", "field": "3"},
+    ]
+
+
+@pytest.mark.usefixtures("reverted")
+def test_event_stops_a_run_and_the_next_one_stops_its_run() -> None:
+    patch_streamlit()
+    requests = ScriptRequests()
+    requests.request_rerun(event("a", "1"))
+    requests.on_scriptrunner_ready()
+    assert requests.on_scriptrunner_yield() is None
+    for value in ("2", "3"):
+        requests.request_rerun(event("a", value))
+    taken = [requests.on_scriptrunner_yield() for _ in range(3)]
+    assert [
+        one and one.rerun_data.widget_states.widgets[0].json_trigger_value for one in taken
+    ] == [
+        "2",
+        "3",
+        None,
+    ]
+
+
+@pytest.mark.usefixtures("reverted")
+def test_an_earlier_request_goes_before_one_that_waits() -> None:
+    patch_streamlit()
+    requests = ScriptRequests()
+    requests.request_rerun(event("a", "2"))
+    assert streamlit_patches._add_first(requests, event("a", "1"))
+    assert [run["a"] for run in handled(requests)] == ["1", "2"]
 
 
 def page_that_sets_a_field() -> None:

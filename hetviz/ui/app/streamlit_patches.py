@@ -25,6 +25,7 @@ from streamlit.runtime.scriptrunner_utils.script_requests import (
     ScriptRequest,
     ScriptRequests,
     ScriptRequestType,
+    _has_active_trigger_value,
 )
 from streamlit.runtime.session_manager import ActiveSessionInfo
 from streamlit.runtime.state import SafeSessionState, SessionState
@@ -41,11 +42,13 @@ _FILE_KEY = secrets.token_bytes(32)
 _MESSAGES_AT_ONCE = 50
 _VALUES = "filtered_state"
 _BUTTON = "trigger_value"
-_TRIGGERS = (_BUTTON, "string_trigger_value", "chat_input_value", "json_trigger_value")
+_EVENT = "json_trigger_value"
+_TRIGGERS = (_BUTTON, "string_trigger_value", "chat_input_value", _EVENT)
 _FIELDS = (
     *("bool_value", "string_value", "string_array_value"),
     *("int_value", "int_array_value", "double_value", "double_array_value"),
 )
+_LATER = "_hetviz_later"
 _CLICK_WAITS_UNTIL, _WAITED = "_hetviz_click_waits_until", "_hetviz_click_waited"
 # Longer runs wait for something, such as a file, and a click may be on Cancel.
 _CLICK_WAITS_S = 2.0
@@ -67,6 +70,8 @@ _run_script: Callable[[ScriptRunner, RerunData], None] = ScriptRunner._run_scrip
 _next_request: Callable[[ScriptRequests], ScriptRequest | None] = (
     ScriptRequests.on_scriptrunner_yield
 )
+_ready_request: Callable[[ScriptRequests], ScriptRequest] = ScriptRequests.on_scriptrunner_ready
+_add_request: Callable[[ScriptRequests, RerunData], bool] = ScriptRequests.request_rerun
 _connect: Callable[..., None] = WebSocketsSansIOProtocol.connection_made
 
 
@@ -96,6 +101,8 @@ def patch_streamlit() -> None:
     #   together. Now a few run and the others follow.
     # - A click on a button right after a field was changed runs the callback that the page made for
     #   the field's earlier value. Now the page runs with the new value first.
+    # - Of two events of a component that come before the page runs, such as two edits of a table,
+    #   the first is lost. Now each has a run.
     # - Only three parts of a file above 1 MB make its address, so a visitor may download that of
     #   another which differs elsewhere. Now all of it does, with a key that only the server has.
     setattr(SafeSessionState, _on_script_will_rerun.__name__, _rerun_atomically)
@@ -112,6 +119,8 @@ def patch_streamlit() -> None:
     setattr(WebSocketsSansIOProtocol, _connect.__name__, _connect_gathered)
     setattr(ScriptRunner, _run_script.__name__, _run_in_turn)
     setattr(ScriptRequests, _next_request.__name__, _next_but_click)
+    setattr(ScriptRequests, _ready_request.__name__, _next_when_ready)
+    setattr(ScriptRequests, _add_request.__name__, _add_in_order)
     setattr(app_session, _fill_theme.__name__, _copy_theme)
     setattr(memory_media_file_storage, _file_id.__name__, _id_of_file)
 
@@ -294,7 +303,57 @@ def _next_but_click(requests: ScriptRequests) -> ScriptRequest | None:
         and _has_click(requests._rerun_data.widget_states)
     ):
         return None
-    return _next_request(requests)
+    request = _next_request(requests)
+    _add_later(requests)
+    return request
+
+
+def _next_when_ready(requests: ScriptRequests) -> ScriptRequest:
+    request = _ready_request(requests)
+    _add_later(requests)
+    return request
+
+
+def _add_in_order(requests: ScriptRequests, request: RerunData) -> bool:
+    """Add a request to the waiting one, or behind it if both have an event of one component."""
+    with requests._lock:
+        if requests._state is ScriptRequestType.RERUN:
+            repeats = _events_of(requests._rerun_data) & _events_of(request)
+            if repeats or (_later(requests) and request.widget_states):
+                _later(requests).append(request)
+                return True
+        return requests._request_rerun_locked(request)
+
+
+def _add_later(requests: ScriptRequests) -> None:
+    """Let the next request wait for a run, once the one before it is taken."""
+    with requests._lock:
+        if _later(requests) and requests._state is ScriptRequestType.CONTINUE:
+            requests._request_rerun_locked(_later(requests).popleft())
+
+
+def _add_first(requests: ScriptRequests, request: RerunData) -> bool:
+    """Let an earlier request wait before those that came later."""
+    with requests._lock:
+        if requests._state is ScriptRequestType.RERUN:
+            _later(requests).appendleft(requests._rerun_data)
+            requests._state = ScriptRequestType.CONTINUE
+        return requests._request_rerun_locked(request)
+
+
+def _later(requests: ScriptRequests) -> deque[RerunData]:
+    found: deque[RerunData] = requests.__dict__.setdefault(_LATER, deque())
+    return found
+
+
+def _events_of(request: RerunData) -> set[str]:
+    """Return the ids of components with an event."""
+    widgets = request.widget_states.widgets if request.widget_states else ()
+    return {
+        one.id
+        for one in widgets
+        if one.WhichOneof("value") == _EVENT and _has_active_trigger_value(one)
+    }
 
 
 def _without_early_click(runner: ScriptRunner, request: RerunData) -> RerunData:
@@ -302,7 +361,7 @@ def _without_early_click(runner: ScriptRunner, request: RerunData) -> RerunData:
     states, waited = request.widget_states, runner.__dict__.pop(_WAITED, False)
     if states is None or waited or not _has_click(states) or not _has_new_value(runner, states):
         return request
-    runner.__dict__[_WAITED] = runner._requests.request_rerun(request)
+    runner.__dict__[_WAITED] = _add_first(runner._requests, request)
     others = [one for one in states.widgets if one.WhichOneof("value") != _BUTTON]
     return replace(request, widget_states=WidgetStates(widgets=others))
 

@@ -106,9 +106,11 @@ export class Keys {
       map.camera.fly({ ...view.at(), cx: pos[2 * row], cy: pos[2 * row + 1] }, 300);
     }
     map.tooltip.show(row);
-    map.media.card(row).then(
-      (card) => scene.cursor === row && map.announce(`${card.title}, ${card.dataset}`), () => {},
-    );
+    const said = map.liveRegion.textContent;
+    map.media.card(row).then((card) => {
+      const isNewest = scene.cursor === row && map.liveRegion.textContent === said;
+      if (isNewest) map.announce(`${card.title}, ${card.dataset}`);
+    }, () => {});
     map.requestDraw({ place: true });
   }
 
