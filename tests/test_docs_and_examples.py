@@ -251,19 +251,28 @@ def test_gallery_has_twelve_pictures_with_code() -> None:
         compile(code, "gallery.md", "exec")
 
 
-def test_gallery_shows_each_picture_above_its_code(
+def test_gallery_shows_picture_and_notebook_above_the_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    nbformat = pytest.importorskip("nbformat")
+    errors = pytest.importorskip("nbclient.exceptions")
     created = tool()
     docs = tmp_path / "docs"
     docs.mkdir()
-    code = "from pathlib import Path\n\nPath('{0}.png').write_bytes(b'') # \"{0}.png\"\n"
-    blocks_of_code = [f"## {name}\n\n```py\n{code.format(name)}```\n" for name in "ab"]
-    (docs / "gallery.md").write_text("\n".join(blocks_of_code), encoding="utf-8")
+    code = 'import hetviz\nfrom PIL import Image as Dot\n\nDot.new("L", (1, 1)).save("a.png")\n'
+    (docs / "gallery.md").write_text(f"## A\n\nWords.\n\n```py\n{code}```\n", encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(created.ROOT))
     monkeypatch.setattr(created, "ROOT", tmp_path)
     created.write_gallery(tmp_path)
     page = (tmp_path / "gallery.md").read_text(encoding="utf-8")
-    assert page.index("(a.png)") < page.index("Path('a.png')") < page.index("(b.png)")
-    (docs / "gallery.md").write_text('```py\nx = "c.png"\n```\n', encoding="utf-8")
-    with pytest.raises(FileNotFoundError, match=r"did not write c\.png"):
+    assert page.index("(a.png)") < page.index("(a.ipynb)") < page.index('save("a.png")')
+    notebook = nbformat.read(tmp_path / "a.ipynb", as_version=4)
+    nbformat.validate(notebook)
+    words, run, show = notebook.cells
+    assert words.source == "# A\n\nWords."
+    assert run.source == code.strip()
+    assert run.execution_count == 1
+    assert "image/png" in show.outputs[0].data
+    (docs / "gallery.md").write_text('## c\n\n```py\nx = "c.png"\n```\n', encoding="utf-8")
+    with pytest.raises(errors.CellExecutionError, match=r"c\.png"):
         created.write_gallery(tmp_path)

@@ -15,7 +15,6 @@ import shutil
 import subprocess
 import sys
 import tomllib
-import warnings
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -291,24 +290,43 @@ def write_api(out: Path) -> list[Path]:
 
 
 def write_gallery(out: Path) -> None:
-    """Run the code of the gallery in a folder, and put each picture above its code."""
+    """Run the code of the gallery as notebooks in a folder; put picture and notebook above it."""
     page = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
-    here = Path.cwd()
-    os.chdir(out)
-    try:
-        for code in re.findall(r"^```py\n(.*?)^```$", page, flags=re.M | re.S):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", hetviz.errors.DataWarning)
-                exec(compile(code, "gallery.md", "exec"), {"__name__": "gallery"})
-            (name,) = re.findall(r'"(\w+\.png)"', code)
-            if not Path(name).is_file():
-                raise FileNotFoundError(f"gallery.md: its code did not write {name}.")
-            page = page.replace(
-                f"```py\n{code}", f"![Picture of the map]({name})\n\n```py\n{code}", 1
-            )
-    finally:
-        os.chdir(here)
+    for title, text, code in re.findall(
+        r"^## (.+?)\n(.*?)^```py\n(.*?)^```$", page, flags=re.M | re.S
+    ):
+        (name,) = re.findall(r'"(\w+)\.png"', code)
+        picture, notebook = f"{name}.png", f"{name}.ipynb"
+        content = executed_notebook(out, f"# {title}\n{text}", code, picture)
+        (out / notebook).write_text(content, encoding="utf-8")
+        links = (
+            f"![Picture of the map]({picture})\n\n"
+            f'[As a notebook]({notebook}){{ download="{notebook}" }}\n\n'
+        )
+        page = page.replace(f"```py\n{code}", f"{links}```py\n{code}", 1)
     (out / "gallery.md").write_text(page, encoding="utf-8")
+
+
+def executed_notebook(folder: Path, text: str, code: str, picture: str) -> str:
+    """Run code in a folder; return the notebook with the picture that it wrote."""
+    import nbformat
+    from nbclient import NotebookClient
+
+    show = f'from IPython.display import Image\n\nImage("{picture}")'
+    notebook = nbformat.v4.new_notebook(
+        cells=[
+            nbformat.v4.new_markdown_cell(text.strip()),
+            nbformat.v4.new_code_cell(code.strip()),
+            nbformat.v4.new_code_cell(show),
+        ]
+    )
+    paths = os.pathsep.join((str(ROOT), os.environ.get("PYTHONPATH", "")))
+    client = NotebookClient(notebook, timeout=None, resources={"metadata": {"path": str(folder)}})
+    client.execute(env={**os.environ, "PYTHONPATH": paths})
+    for cell in notebook.cells[1:]:
+        cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
+    written: str = nbformat.writes(notebook)
+    return written
 
 
 def main() -> int:
@@ -331,6 +349,7 @@ def main() -> int:
     settings = settings.replace(
         " LIBRARY\n", f"\n          - All names: reference/library.md{tasks}\n"
     )
+    settings = settings.replace("hetviz VERSION", f"hetviz {hetviz.__version__}")
     settings = settings.replace("build/docs-source", str(SOURCE)).replace(
         " build/docs\n", f" {SITE}\n"
     )
