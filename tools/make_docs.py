@@ -321,7 +321,12 @@ def executed_notebook(folder: Path, text: str, code: str, picture: str) -> str:
         ]
     )
     paths = os.pathsep.join((str(ROOT), os.environ.get("PYTHONPATH", "")))
-    client = NotebookClient(notebook, timeout=None, resources={"metadata": {"path": str(folder)}})
+    client = NotebookClient(
+        notebook,
+        timeout=None,
+        resources={"metadata": {"path": str(folder)}},
+        extra_arguments=["--log-level=ERROR"],
+    )
     client.execute(env={**os.environ, "PYTHONPATH": paths})
     for cell in notebook.cells[1:]:
         cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
