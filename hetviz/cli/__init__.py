@@ -18,6 +18,7 @@ from textwrap import fill
 
 import hetviz
 from hetviz.cli.arguments import DATA_HELP, print_error, print_line, print_warning
+from hetviz.core.threads import limit_threads
 from hetviz.errors import HetvizError
 
 COMMANDS = {
@@ -208,7 +209,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print_line(hint, sys.stderr)
     try:
         _check_output(args)
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), limit_threads(getattr(args, "jobs", None)):
             warnings.simplefilter("default")
             warnings.showwarning = print_warning
             return int(args.command(args))

@@ -99,9 +99,22 @@ def add_repeated(
 
 
 def add_parameters(command: argparse.ArgumentParser) -> None:
-    """Add the options for parameters and seed."""
+    """Add the options for parameters, seed and threads."""
     add_repeated(command, "--set", "P=V", "a parameter of the method", _assignment)
     add_number(command, "--seed", 0, "random seed")
+    command.add_argument(
+        "--jobs",
+        type=_n_jobs,
+        metavar="N",
+        help="threads of layouts, -1 for all cores; the map is the same for any number",
+    )
+
+
+def _n_jobs(text: str) -> int:
+    n_jobs = int(text)
+    if n_jobs == 0:
+        raise argparse.ArgumentTypeError("0 is no number of threads; -1 stands for all cores")
+    return n_jobs
 
 
 def _assignment(text: str) -> tuple[str, str]:

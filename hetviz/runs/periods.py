@@ -13,7 +13,7 @@ from hetviz._text import join_words
 from hetviz._types import Floats, Texts
 from hetviz.algorithms.registry import get_method, methods
 from hetviz.core.layout.spread import moved_clearly, moved_shares, spread_of_move
-from hetviz.core.threads import one_thread
+from hetviz.core.threads import limit_threads, one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.queries.periods import (
     Dates,
@@ -172,6 +172,7 @@ def embed_periods(
     tie: float = TIE,
     random_state: int = 0,
     progress: Progress | bool | None = None,
+    n_jobs: int | None = None,
     **params: object,
 ) -> PeriodMaps:
     """Make a map of each period, aligned with the maps of the periods before.
@@ -196,6 +197,8 @@ def embed_periods(
         Seed of all fits.
     progress : callable or True, optional
         See `hetviz.progress.Progress`.
+    n_jobs : int, optional
+        Number of threads of layouts, as in `embed`. The maps are the same for any number.
     **params
         Parameters of the method.
 
@@ -237,7 +240,10 @@ def embed_periods(
     if params.get("pins"):
         raise ParameterError("embed_periods: items cannot be pinned and tied at once.")
     settings = params | {"tie": tie}
-    dates, chosen, fits = fit_periods(data, by, periods, method, settings, random_state, progress)
+    with limit_threads(n_jobs):
+        dates, chosen, fits = fit_periods(
+            data, by, periods, method, settings, random_state, progress
+        )
     maps: dict[str, Embedding] = {}
     parts: dict[str, HeteroData] = {}
     for period, fitted in zip(chosen, fits, strict=True):

@@ -180,6 +180,18 @@ def test_place_rejects_run_of_other_data(fitted: str, run: Run, made: Path, tmp_
     assert "other data" in err
 
 
+def test_number_of_threads_changes_no_map(run: Run, made: Path, tmp_path: Path) -> None:
+    data = str(made / "data")
+    for jobs in ("1", "-1"):
+        out = str(tmp_path / jobs)
+        code, _, error = run("embed", data, "--method", "mr-sne", "--jobs", jobs, "--out", out)
+        assert code == 0, error
+    one, all_cores = ((tmp_path / jobs / "coordinates.csv").read_bytes() for jobs in ("1", "-1"))
+    assert one == all_cores
+    with pytest.raises(SystemExit):
+        run("embed", data, "--method", "pca", "--jobs", "0")
+
+
 def test_interrupt_exits_130(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def stop() -> list[str]:
         raise KeyboardInterrupt

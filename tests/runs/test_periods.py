@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import hetviz
+from hetviz.core.layout import sne
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.data.queries.periods import data_in, find_dates, find_periods
 from hetviz.errors import DataError, NotApplicableError, ParameterError
@@ -100,6 +101,17 @@ def test_same_seed_gives_the_same_maps(moved: PeriodMaps) -> None:
     again = hetviz.embed_periods(clubs(2019, 2020, moves=True), "day")
     for name, made in moved.maps.items():
         np.testing.assert_array_equal(again[name].stacked(), made.stacked())
+
+
+def test_maps_are_the_same_for_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sne, "ONE_THREAD_ROWS", 5)
+    data = clubs(2001, 2002)
+    one, two = (
+        hetviz.embed_periods(data, "day", method="mr-sne", n_jobs=n_jobs) for n_jobs in (1, 2)
+    )
+    assert all(np.array_equal(one[name].stacked(), two[name].stacked()) for name in one.maps)
+    with pytest.raises(ParameterError, match="n_jobs = 0 must be a number of threads"):
+        hetviz.embed_periods(data, "day", n_jobs=0)
 
 
 def test_one_period_is_the_plain_map() -> None:

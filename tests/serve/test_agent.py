@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.to_thread
 import numpy as np
 import pandas as pd
 import pytest
 from mcp import Client, StdioServerParameters
 
+from hetviz.progress import Progress
+from hetviz.serve import agent
 from hetviz.serve.agent import MAX_ROWS, make_server
+from tests.waits import PATIENCE_S
 
 Agent = Callable[..., Awaitable[dict[str, Any]]]
 
@@ -83,6 +88,35 @@ def test_agent_maps_tables_and_takes_a_statement_back(folder: Path) -> None:
         assert (folder / "map.html").stat().st_size == exported["bytes"]
 
     talk(make_server(folder), conversation)
+
+
+def test_cancelled_call_stops_and_the_next_one_works(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, ended = threading.Event(), threading.Event()
+
+    def embed_for_ever(*_: object, progress: Progress, **__: object) -> None:
+        try:
+            while True:
+                begun.set()
+                progress(0.5, "Placing")
+        finally:
+            ended.set()
+
+    async def run() -> None:
+        async with Client(make_server(folder)) as client:
+            await client.call_tool("load", {"files": ["dishes.csv"]})
+            with monkeypatch.context() as patch:
+                patch.setattr(agent, "embed", embed_for_ever)
+                async with anyio.create_task_group() as calls:
+                    calls.start_soon(client.call_tool, "make_map", {})
+                    await anyio.to_thread.run_sync(begun.wait, PATIENCE_S)
+                    calls.cancel_scope.cancel()
+                assert await anyio.to_thread.run_sync(ended.wait, PATIENCE_S)
+            made = await client.call_tool("make_map", {"method": "pca"})
+            assert not made.is_error
+
+    anyio.run(run)
 
 
 def test_agent_tables_are_joined_by_certain_keys(folder: Path) -> None:
