@@ -46,7 +46,6 @@ LEANS_ON = {
         "request_rerun",
         "_request_rerun_locked",
     },
-    "streamlit.runtime.scriptrunner_utils.script_requests._has_active_trigger_value": set(),
     "streamlit.runtime.scriptrunner_utils.script_requests.ScriptRequestType": {"STOP", "RERUN"},
     "streamlit.runtime.scriptrunner.RerunData": set(),
     "streamlit.runtime.scriptrunner.ScriptRunner": {"_run_script"},

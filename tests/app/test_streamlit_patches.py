@@ -192,10 +192,11 @@ def test_each_event_of_a_component_has_a_run() -> None:
             assert requests.request_rerun(event(component, value, at))
         return handled(requests)
 
-    assert runs() == [{"a": "3", "b": "4", "field": "3"}]  # As Streamlit does by itself.
+    assert len(runs()) == 1  # As Streamlit does by itself.
     patch_streamlit()
     assert runs() == [
-        {"a": "1", "b": "2", "field": "1"},
+        {"a": "1", "field": "0"},
+        {"b": "2", "field": "1"},
         {"a": "3", "field": "2"},
         {"b": "4", "field": "3"},
     ]

@@ -25,7 +25,6 @@ from streamlit.runtime.scriptrunner_utils.script_requests import (
     ScriptRequest,
     ScriptRequests,
     ScriptRequestType,
-    _has_active_trigger_value,
 )
 from streamlit.runtime.session_manager import ActiveSessionInfo
 from streamlit.runtime.state import SafeSessionState, SessionState
@@ -42,8 +41,7 @@ _FILE_KEY = secrets.token_bytes(32)
 _MESSAGES_AT_ONCE = 50
 _VALUES = "filtered_state"
 _BUTTON = "trigger_value"
-_EVENT = "json_trigger_value"
-_TRIGGERS = (_BUTTON, "string_trigger_value", "chat_input_value", _EVENT)
+_TRIGGERS = (_BUTTON, "string_trigger_value", "chat_input_value", "json_trigger_value")
 _FIELDS = (
     *("bool_value", "string_value", "string_array_value"),
     *("int_value", "int_array_value", "double_value", "double_array_value"),
@@ -101,7 +99,7 @@ def patch_streamlit() -> None:
     #   together. Now a few run and the others follow.
     # - A click on a button right after a field was changed runs the callback that the page made for
     #   the field's earlier value. Now the page runs with the new value first.
-    # - Of two events of a component that come before the page runs, such as two edits of a table,
+    # - Of two events of components that come before the page runs, such as two edits of a table,
     #   the first is lost. Now each has a run.
     # - Only three parts of a file above 1 MB make its address, so a visitor may download that of
     #   another which differs elsewhere. Now all of it does, with a key that only the server has.
@@ -315,13 +313,12 @@ def _next_when_ready(requests: ScriptRequests) -> ScriptRequest:
 
 
 def _add_in_order(requests: ScriptRequests, request: RerunData) -> bool:
-    """Add a request to the waiting one, or behind it if both have an event of one component."""
+    """Add a request to the waiting one, or behind it if that has an event of a component."""
     with requests._lock:
-        if requests._state is ScriptRequestType.RERUN:
-            repeats = _events_of(requests._rerun_data) & _events_of(request)
-            if repeats or (_later(requests) and request.widget_states):
-                _later(requests).append(request)
-                return True
+        waits = requests._state is ScriptRequestType.RERUN and request.widget_states
+        if waits and (_later(requests) or _has_event(requests._rerun_data)):
+            _later(requests).append(request)
+            return True
         return requests._request_rerun_locked(request)
 
 
@@ -346,14 +343,9 @@ def _later(requests: ScriptRequests) -> deque[RerunData]:
     return found
 
 
-def _events_of(request: RerunData) -> set[str]:
-    """Return the ids of components with an event."""
+def _has_event(request: RerunData) -> bool:
     widgets = request.widget_states.widgets if request.widget_states else ()
-    return {
-        one.id
-        for one in widgets
-        if one.WhichOneof("value") == _EVENT and _has_active_trigger_value(one)
-    }
+    return any(one.json_trigger_value for one in widgets)
 
 
 def _without_early_click(runner: ScriptRunner, request: RerunData) -> RerunData:
