@@ -11,6 +11,8 @@ import pytest
 
 import hetviz
 from hetviz import cli
+from hetviz.core import compiled
+from hetviz.core.layout import sne
 from hetviz.workspace import SetTitle, Workspace, save_project
 from hetviz.workspace.store.blobs import BlobStore
 
@@ -180,14 +182,23 @@ def test_place_rejects_run_of_other_data(fitted: str, run: Run, made: Path, tmp_
     assert "other data" in err
 
 
-def test_number_of_threads_changes_no_map(run: Run, made: Path, tmp_path: Path) -> None:
+def test_number_of_threads_changes_no_map(
+    run: Run, made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     data = str(made / "data")
-    for jobs in ("1", "-1"):
+    monkeypatch.setattr(sne, "ONE_THREAD_ROWS", 5)
+    used: list[int] = []
+    team = compiled.Team.__init__
+    monkeypatch.setattr(
+        compiled.Team, "__init__", lambda self, n: (used.append(n), team(self, n))[1]
+    )
+    for jobs in ("1", "3"):
         out = str(tmp_path / jobs)
         code, _, error = run("embed", data, "--method", "mr-sne", "--jobs", jobs, "--out", out)
         assert code == 0, error
-    one, all_cores = ((tmp_path / jobs / "coordinates.csv").read_bytes() for jobs in ("1", "-1"))
-    assert one == all_cores
+    assert set(used) == {1, 3}
+    one, three = ((tmp_path / jobs / "coordinates.csv").read_bytes() for jobs in ("1", "3"))
+    assert one == three
     with pytest.raises(SystemExit):
         run("embed", data, "--method", "pca", "--jobs", "0")
 
