@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -111,10 +112,11 @@ def add_parameters(command: argparse.ArgumentParser) -> None:
 
 
 def _n_jobs(text: str) -> int:
-    n_jobs = int(text)
-    if n_jobs == 0:
-        raise argparse.ArgumentTypeError("0 is no number of threads; -1 stands for all cores")
-    return n_jobs
+    if not re.fullmatch(r"-?[1-9]\d*", text):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no number of threads, such as 2, or -1 for all cores"
+        )
+    return int(text)
 
 
 def _assignment(text: str) -> tuple[str, str]:

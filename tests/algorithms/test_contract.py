@@ -37,8 +37,6 @@ from hetviz.errors import (
     ParameterError,
 )
 from hetviz.exports import report
-from hetviz.ui.shell import theme
-from hetviz.ui.widgets import diagnostics
 
 KEYS = [card.key for card in methods()]
 
@@ -361,6 +359,8 @@ _SILENT: set[str] = set()
 
 @pytest.mark.parametrize("key", KEYS)
 def test_diagnostics_are_saved_and_shown(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    diagnostics = pytest.importorskip("hetviz.ui.widgets.diagnostics", exc_type=ImportError)
+    theme = pytest.importorskip("hetviz.ui.shell.theme", exc_type=ImportError)
     diagnostics_by_key = once_fitted(key).embedding_.diagnostics
     assert bool(diagnostics_by_key) != (key in _SILENT)
     for name, diagnostic in diagnostics_by_key.items():

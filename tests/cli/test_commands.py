@@ -183,7 +183,11 @@ def test_place_rejects_run_of_other_data(fitted: str, run: Run, made: Path, tmp_
 
 
 def test_number_of_threads_changes_no_map(
-    run: Run, made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run,
+    made: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     data = str(made / "data")
     monkeypatch.setattr(sne, "ONE_THREAD_ROWS", 5)
@@ -199,8 +203,10 @@ def test_number_of_threads_changes_no_map(
     assert set(used) == {1, 3}
     one, three = ((tmp_path / jobs / "coordinates.csv").read_bytes() for jobs in ("1", "3"))
     assert one == three
-    with pytest.raises(SystemExit):
-        run("embed", data, "--method", "pca", "--jobs", "0")
+    for text in ("0", "1.5", "many"):
+        with pytest.raises(SystemExit):
+            run("embed", data, "--method", "pca", "--jobs", text)
+        assert f"{text!r} is no number of threads" in capsys.readouterr().err
 
 
 def test_interrupt_exits_130(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
