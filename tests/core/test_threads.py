@@ -12,7 +12,6 @@ import scipy.linalg  # noqa: F401 - so that one_thread loads nothing more
 import sklearn.utils  # noqa: F401 - so that OpenMP is loaded
 from sklearn.base import clone
 from threadpoolctl import (
-    OpenBLASController,
     ThreadpoolController,
     threadpool_info,
     threadpool_limits,
@@ -28,7 +27,7 @@ from hetviz.errors import ParameterError
 @pytest.fixture(autouse=True)
 def _two_threads() -> Iterator[None]:
     # A thread that an earlier test left behind may still be the one that sets limits.
-    OpenBLASController.clear_controlling_thread(force=True)
+    threads._allow_all_threads()
     # Not after `with`: then only this Python thread could set any further limit.
     limits = threadpool_limits(2)
     yield

@@ -166,11 +166,12 @@ def days_of(text: str) -> tuple[float, float]:
     """Return the begin and the end of a year, month or day, in days since 1970-01-01."""
     try:
         period = pd.Period(text)
-        ends = period.start_time, period.end_time
+        ends = period.start_time, (period + 1).start_time
     except (ValueError, OverflowError):
         raise _filter_error("filter", "write a date as 2020, 2020-03 or 2020-03-15", text) from None
-    begin, last = ((end - pd.Timestamp(0)) / pd.Timedelta(days=1) for end in ends)
-    return begin, last
+    begin, next_begin = ((end - pd.Timestamp(0)) / pd.Timedelta(days=1) for end in ends)
+    # The last nanosecond in days would be rounded to the next period.
+    return begin, float(np.nextafter(next_begin, begin))
 
 
 def _is_number(value: object) -> bool:

@@ -174,6 +174,7 @@ def test_run_large_does_not_depend_on_partitions(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def two_workers() -> Iterator[Scheduler]:
+    pytest.importorskip("distributed")
     # Processes begin with the program that started them: tests of pages leave their script there.
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, "__main__", ModuleType("__main__"))
@@ -233,6 +234,7 @@ def test_run_large_survives_a_killed_worker(tmp_path: Path, two_workers: Schedul
 
 
 def test_remote_scheduler_uses_tls(tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
     from distributed import LocalCluster, Security
 
     security = Security.temporary()
@@ -276,6 +278,7 @@ def test_remote_scheduler_uses_tls(tmp_path: Path) -> None:
     ],
 )
 def test_open_scheduler_rejects_unsafe_addresses(address: str, words: str, tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
     with pytest.raises(ParameterError, match=words), open_scheduler(address):
         pass
     nowhere = TLS(tmp_path / "ca", tmp_path / "cert", tmp_path / "key")
@@ -594,6 +597,7 @@ def test_sampled_scores_agree_with_all_pairs(tmp_path: Path) -> None:
 def test_command_line_runs_a_large_recipe(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    pytest.importorskip("distributed")
     recipe = Made().write(tmp_path)
     assert main(["run", str(recipe), "--check"]) == 0
     assert "genes: 130 rows of 5 features" in capsys.readouterr().out
