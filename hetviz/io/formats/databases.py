@@ -7,7 +7,6 @@ opened read-only without access to other files.
 from __future__ import annotations
 
 import contextlib
-import os
 import sqlite3
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -72,23 +71,15 @@ def read_duckdb(name: str, content: bytes, choices: Choices) -> list[Table]:
         "memory_limit": _MAX_MEMORY,
         "lock_configuration": True,
     }
-    with _as_file(content) as path, duckdb.connect(path, read_only=True, config=safe) as opened:
-        return _pieces(name, list(_duckdb_tables(name, opened, choices, notes)), notes)
-
-
-@contextlib.contextmanager
-def _as_file(content: bytes) -> Iterator[str]:
-    """Provide a path to the bytes, in memory where the system supports it."""
-    if hasattr(os, "memfd_create") and Path("/proc/self/fd").exists():
-        with os.fdopen(os.memfd_create("database"), "wb") as file:
-            file.write(content)
-            file.flush()
-            yield f"/proc/self/fd/{file.fileno()}"
-        return
+    # DuckDB 2.0.1 opens no file in memory (memfd).
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "database")
         path.write_bytes(content)
-        yield str(path)
+        with duckdb.connect(path, read_only=True, config=safe) as opened:
+            # What is left after a reader that is killed has no name.
+            with contextlib.suppress(OSError):
+                path.unlink()
+            return _pieces(name, list(_duckdb_tables(name, opened, choices, notes)), notes)
 
 
 def _quoted(name: str) -> str:
